@@ -1,0 +1,1 @@
+"""The code generators: from a ScheduledGraph to a compiled module, one folder per target."""

@@ -1,0 +1,1 @@
+"""Automatic differentiation: gradients, pullbacks and pushforwards as graphs built from graphs."""

@@ -1,0 +1,1 @@
+"""Control flow: Ops that choose, repeat or wrap other graphs."""

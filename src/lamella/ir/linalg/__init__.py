@@ -1,0 +1,1 @@
+"""Linear algebra: Ops on matrices and stacks of matrices."""

@@ -1,0 +1,1 @@
+"""Printing: trees, mathematical notation and the stable textual form of a graph."""

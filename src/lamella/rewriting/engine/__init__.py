@@ -1,0 +1,1 @@
+"""The engine: rewriters, walks, equilibrium, merging, patterns, and the log of what replaced what."""

@@ -1,0 +1,1 @@
+"""The rules: the rewrites themselves, in files named after what they rewrite."""

@@ -1,0 +1,1 @@
+"""The runtime: linkers, modes, shared storage and the callable Function, the only thing with state."""

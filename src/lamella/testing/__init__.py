@@ -1,0 +1,1 @@
+"""The testing layer: verifiers of the Op, Type and rewrite contracts, for any project's own Ops."""
