@@ -1,0 +1,1 @@
+"""Benchmarks: ours beside NumPy and, where they are installed, PyTensor, JAX and numexpr."""

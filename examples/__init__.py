@@ -1,0 +1,1 @@
+"""Examples: each file is a script to read and to run."""
