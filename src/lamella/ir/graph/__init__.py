@@ -1,4 +1,39 @@
-"""The graph core: Type, Variable, Constant, Apply, Op and FunctionGraph, and algorithms on them.
+"""The graph core: nodes, graphs, walks, replacement, pickling and the reference interpreter. It knows no tensor."""
 
-Nothing in this folder knows what a tensor is.
-"""
+from lamella.ir.graph.core import Apply as Apply
+from lamella.ir.graph.core import Constant as Constant
+from lamella.ir.graph.core import Op as Op
+from lamella.ir.graph.core import Origin as Origin
+from lamella.ir.graph.core import OutputStorage as OutputStorage
+from lamella.ir.graph.core import Type as Type
+from lamella.ir.graph.core import Variable as Variable
+from lamella.ir.graph.core import interned_nodes as interned_nodes
+from lamella.ir.graph.diagnostics import annotate_error as annotate_error
+from lamella.ir.graph.diagnostics import describe_node as describe_node
+from lamella.ir.graph.fgraph import Client as Client
+from lamella.ir.graph.fgraph import Feature as Feature
+from lamella.ir.graph.fgraph import FunctionGraph as FunctionGraph
+from lamella.ir.graph.interpreter import NO_VALUE as NO_VALUE
+from lamella.ir.graph.interpreter import evaluate as evaluate
+from lamella.ir.graph.interpreter import interpret as interpret
+from lamella.ir.graph.interpreter import perform_node as perform_node
+from lamella.ir.graph.null_types import DisconnectedType as DisconnectedType
+from lamella.ir.graph.null_types import NullType as NullType
+from lamella.ir.graph.replace import clone_replace as clone_replace
+from lamella.ir.graph.replace import graph_replace as graph_replace
+from lamella.ir.graph.replace import rebuild_node as rebuild_node
+from lamella.ir.graph.replace import substitute as substitute
+from lamella.ir.graph.shared import SharedVariable as SharedVariable
+from lamella.ir.graph.shared import StorageCell as StorageCell
+from lamella.ir.graph.traversal import ancestors as ancestors
+from lamella.ir.graph.traversal import applys_between as applys_between
+from lamella.ir.graph.traversal import explicit_graph_inputs as explicit_graph_inputs
+from lamella.ir.graph.traversal import get_var_by_name as get_var_by_name
+from lamella.ir.graph.traversal import graph_inputs as graph_inputs
+from lamella.ir.graph.traversal import io_toposort as io_toposort
+from lamella.ir.graph.traversal import orphans_between as orphans_between
+from lamella.ir.graph.traversal import toposort as toposort
+from lamella.ir.graph.traversal import truncated_graph_inputs as truncated_graph_inputs
+from lamella.ir.graph.traversal import variable_depends_on as variable_depends_on
+from lamella.ir.graph.traversal import vars_between as vars_between
+from lamella.ir.graph.traversal import walk as walk

@@ -1,0 +1,140 @@
+"""The reference interpreter: what a graph means.
+
+It walks the nodes in order and calls `Op.perform`. Every other way of running a graph is compared with this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from lamella.errors import MissingInputError, OutputTypeError
+from lamella.ir.graph.diagnostics import annotate_error
+from lamella.ir.graph.traversal import get_var_by_name, toposort
+
+if TYPE_CHECKING:
+    from lamella.ir.graph.core import Apply, Variable
+
+__all__ = ["NO_VALUE", "evaluate", "interpret", "perform_node"]
+
+NO_VALUE: Final = object()
+"""What a Variable that carries no value says of its value."""
+
+
+def perform_node(node: Apply[Any], inputs: Sequence[Any]) -> list[Any]:
+    """Compute the outputs of one node.
+
+    Parameters
+    ----------
+    node
+        The node.
+    inputs
+        Values of its inputs.
+
+    Raises
+    ------
+    OutputTypeError
+        The Op computed something that is not of the type it promised.
+    Exception
+        Whatever `Op.perform` raises, with notes that describe the node.
+    """
+    storage: list[list[Any]] = [[None] for _ in node.outputs]
+    try:
+        node.op.perform(node, inputs, storage)
+        return [_checked(node, i, cell[0]) for i, cell in enumerate(storage)]
+    except Exception as error:
+        annotate_error(error, node, inputs)
+        raise
+
+
+def _checked(node: Apply[Any], index: int, value: Any) -> Any:
+    expected = node.outputs[index].type
+    try:
+        return expected.filter(value, strict=True)
+    except (TypeError, ValueError) as error:
+        raise OutputTypeError(
+            f"output {index} of {node.op} is declared as {expected}, but perform stored {error}"
+        ) from error
+
+
+def interpret(
+    inputs: Sequence[Variable[Any]],
+    outputs: Sequence[Variable[Any]],
+    values: Sequence[Any],
+    order: Sequence[Apply[Any]] | None = None,
+) -> list[Any]:
+    """Compute `outputs`, given `values` of `inputs`.
+
+    Parameters
+    ----------
+    inputs, outputs
+        The ends of the graph.
+    values
+        A value for each input, as its Type wants them. An Op that works in place may change them.
+    order
+        The nodes in the order to run them; topological by default.
+
+    Raises
+    ------
+    MissingInputError
+        A root has no value.
+    """
+    computed: dict[Variable[Any], Any] = dict(zip(inputs, values, strict=True))
+    nodes = toposort(outputs, inputs) if order is None else order
+    uses: dict[Variable[Any], int] = {}
+    for node in nodes:
+        for variable in node.inputs:
+            uses[variable] = uses.get(variable, 0) + 1
+    for variable in (*inputs, *outputs):
+        uses[variable] = uses.get(variable, 0) + 1
+
+    def value_of(variable: Variable[Any], needed_by: object) -> Any:
+        if variable in computed:
+            return computed[variable]
+        value = variable.stored_value()
+        if value is NO_VALUE:
+            raise MissingInputError(f"{variable!r} of type {variable.type} has no value, and {needed_by} needs it")
+        return value
+
+    for node in nodes:
+        results = perform_node(node, [value_of(variable, node.op) for variable in node.inputs])
+        computed.update({v: result for v, result in zip(node.outputs, results, strict=True) if v in uses})
+        for variable in node.inputs:
+            uses[variable] -= 1
+            if not uses[variable]:
+                computed.pop(variable, None)
+    return [value_of(variable, "the result") for variable in outputs]
+
+
+def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[Variable[Any] | str, object]) -> list[Any]:
+    """Compute Variables, given values of the graph's inputs.
+
+    Parameters
+    ----------
+    outputs
+        The Variables to compute.
+    inputs_to_values
+        Values by Variable, or by the name of a Variable that the outputs depend on. They are converted as `Type.filter` does,
+        and are not changed.
+
+    Raises
+    ------
+    MissingInputError
+        A root has no value, or a name is that of no Variable of the graph.
+    ValueError
+        Several Variables have the name.
+    """
+    given: dict[Variable[Any], Any] = {}
+    for key, value in inputs_to_values.items():
+        variable = _named_ancestor(outputs, key) if isinstance(key, str) else key
+        given[variable] = variable.type.freeze(variable.type.filter(value))
+    return interpret(list(given), outputs, list(given.values()))
+
+
+def _named_ancestor(outputs: Sequence[Variable[Any]], name: str) -> Variable[Any]:
+    from_name = get_var_by_name(outputs, name)
+    if not from_name:
+        raise MissingInputError(f"no variable of the graph is named {name!r}")
+    if len(from_name) > 1:
+        raise ValueError(f"{len(from_name)} variables of the graph are named {name!r}; give the Variable itself")
+    return from_name[0]
