@@ -3,3 +3,13 @@
 Shapes, constants, aliasing (views), destruction (in-place), liveness, the check that a graph is well
 typed, and the schedule that these facts allow: a FunctionGraph comes in, a ScheduledGraph goes out.
 """
+
+from lamella.typing_layer.aliasing import Aliases as Aliases
+from lamella.typing_layer.aliasing import find_aliases as find_aliases
+from lamella.typing_layer.destruction import DestroyHandler as DestroyHandler
+from lamella.typing_layer.destruction import Supervisor as Supervisor
+from lamella.typing_layer.destruction import destruction_order as destruction_order
+from lamella.typing_layer.liveness import StoragePlan as StoragePlan
+from lamella.typing_layer.liveness import plan_storage as plan_storage
+from lamella.typing_layer.schedule import ScheduledGraph as ScheduledGraph
+from lamella.typing_layer.schedule import schedule as schedule

@@ -1,0 +1,288 @@
+"""Destruction: which nodes overwrite what, and which order of the nodes that allows.
+
+A node whose Op has a ``destroy_map`` overwrites the memory of some of its inputs. Whatever was in that memory must have been
+read by then: by the readers of the input, of whatever it views, and of every view of that. So each of those readers must come
+before the destroyer, and where that is impossible the graph means nothing.
+
+The unit of this analysis is not the buffer but its *contents*. A Variable that has memory of its own brings contents into
+being; a view shows the contents of what it views; the output of a node that overwrites a buffer is new contents, though in
+old memory. Contents may be destroyed once, after all their readers; then whoever destroys the new contents runs later by
+the data flow alone, so a chain of in-place operations on one buffer needs no rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, final
+
+import attrs
+from typing_extensions import override
+
+from lamella.errors import InconsistencyError
+from lamella.ir import Apply, Feature, FunctionGraph, Variable, toposort
+from lamella.typing_layer.aliasing import merged
+from lamella.typing_layer.ordering import Cycle, constrained_order
+
+__all__ = ["DestroyHandler", "Supervisor", "destruction_order", "destructive_nodes", "protected_variables"]
+
+AnyNode = Apply[Any]
+AnyVariable = Variable[Any]
+
+
+def destroyed_inputs(node: AnyNode) -> tuple[int, ...]:
+    """Return the places of the inputs that a node overwrites, each once, in order."""
+    return tuple(sorted({place for places in node.op.destroy_map.values() for place in places}))
+
+
+def destructive_nodes(order: Iterable[AnyNode]) -> list[AnyNode]:
+    """Return the nodes that overwrite an input."""
+    return [node for node in order if node.op.destroy_map]
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Contents:
+    """What each Variable shows: the contents that each of some Variables brought into being."""
+
+    _shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
+
+    def of(self, variable: AnyVariable) -> tuple[AnyVariable, ...]:
+        """Return the Variables whose contents a Variable may show; itself alone where it views nothing."""
+        return self._shown.get(variable, (variable,))
+
+    def overlap(self, a: AnyVariable, b: AnyVariable) -> bool:
+        """Whether two Variables may show the same contents."""
+        return a is b or not set(self.of(a)).isdisjoint(self.of(b))
+
+
+def output_contents(
+    node: AnyNode, shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
+) -> list[tuple[AnyVariable, ...]]:
+    """Return what each output of a node shows, given what other Variables than themselves show."""
+    view_map, destroy_map = node.op.view_map, node.op.destroy_map
+    found: list[tuple[AnyVariable, ...]] = []
+    writer: dict[int, AnyVariable] = {}
+    for index, output in enumerate(node.outputs):
+        parts: list[tuple[AnyVariable, ...]] = []
+        overwritten = destroy_map.get(index, ())
+        if overwritten:
+            # Outputs written over the same input lie in one buffer: together they are its new contents.
+            parts.append(tuple(dict.fromkeys([writer.setdefault(place, output) for place in overwritten])))
+        viewed = [node.inputs[place] for place in view_map.get(index, ()) if place not in overwritten]
+        parts.extend([shown.get(variable, (variable,)) for variable in viewed])
+        found.append(merged(parts) if parts else (output,))
+    return found
+
+
+def find_contents(order: Iterable[AnyNode], inputs: Iterable[AnyVariable]) -> Contents:
+    """Return which contents each Variable of a graph shows."""
+    given = frozenset(inputs)
+    shown: dict[AnyVariable, tuple[AnyVariable, ...]] = {}
+    for node in order:
+        if node.op.view_map or node.op.destroy_map:
+            found = zip(node.outputs, output_contents(node, shown), strict=True)
+            shown.update({output: parts for output, parts in found if output not in given and parts != (output,)})
+    return Contents(shown)
+
+
+Reader = tuple[AnyNode | None, AnyVariable]
+"""A node, or None for the graph's outputs, and the Variable it reads."""
+
+
+def find_readers(
+    fgraph: FunctionGraph, contents: Contents, wanted: frozenset[AnyVariable] | None = None
+) -> dict[AnyVariable, list[Reader]]:
+    """Return who reads contents, through whichever Variable; of the wanted contents only, where some are."""
+    found: dict[AnyVariable, list[Reader]] = {}
+    for variable, clients in fgraph.clients.items():
+        for content in contents.of(variable):
+            if wanted is None or content in wanted:
+                found.setdefault(content, []).extend([(node, variable) for node, _ in clients])
+    return found
+
+
+def tolerates(node: AnyNode, destroyed: int, other: int) -> bool:
+    """Whether a node may overwrite one input while another of its inputs is the same Variable, or shares its memory.
+
+    An Op says so in the attributes ``destroyhandler_tolerate_same`` (for the same Variable) and
+    ``destroyhandler_tolerate_aliased`` (for any sharing): pairs of an overwritten input and another one.
+    """
+    pair = (destroyed, other)
+    if pair in getattr(node.op, "destroyhandler_tolerate_aliased", ()):
+        return True
+    same = node.inputs[destroyed] is node.inputs[other]
+    return same and pair in getattr(node.op, "destroyhandler_tolerate_same", ())
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class _Destruction:
+    before: Mapping[AnyNode, tuple[AnyNode, ...]]
+    conflicts: tuple[str, ...]
+
+
+def _name(variable: AnyVariable) -> str:
+    return f"`{variable}`"
+
+
+def _through(variable: AnyVariable, destroyed: AnyVariable) -> str:
+    return _name(destroyed) if variable is destroyed else f"{_name(destroyed)} (through {_name(variable)})"
+
+
+def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> _Destruction:
+    order = toposort(fgraph.outputs, fgraph.inputs)
+    destroyers = destructive_nodes(order)
+    if not destroyers:
+        return _Destruction({}, ())
+    contents = find_contents(order, fgraph.inputs)
+    wanted = frozenset([c for node in destroyers for i in destroyed_inputs(node) for c in contents.of(node.inputs[i])])
+    readers = find_readers(fgraph, contents, wanted)
+    conflicts: list[str] = []
+    before: dict[AnyNode, dict[AnyNode, None]] = {}
+    destroyed_by: dict[AnyVariable, AnyNode] = {}
+    for node in destroyers:
+        places = destroyed_inputs(node)
+        for place in places:
+            destroyed = node.inputs[place]
+            conflicts.extend(own_conflicts(node, place, places, contents))
+            for content in contents.of(destroyed):
+                reason = "a constant" if content.is_constant else protected.get(content)
+                if reason is not None:
+                    conflicts.append(f"{node} overwrites {_through(destroyed, content)}, which is {reason}")
+                    continue
+                first = destroyed_by.setdefault(content, node)
+                if first is not node:
+                    conflicts.append(f"{first} and {node} both overwrite {_name(content)}")
+                    continue
+                for reader, variable in readers.get(content, ()):
+                    if reader is None:
+                        conflicts.append(
+                            f"{node} overwrites {_name(destroyed)}, whose memory the output {_name(variable)} of the graph shows"
+                        )
+                    elif reader is not node:
+                        before.setdefault(node, {})[reader] = None
+    return _Destruction({node: tuple(nodes) for node, nodes in before.items()}, tuple(dict.fromkeys(conflicts)))
+
+
+def own_conflicts(node: AnyNode, place: int, places: Sequence[int], contents: Contents) -> list[str]:
+    """Return why a node cannot overwrite one of its inputs because of another one."""
+    destroyed = node.inputs[place]
+    return [
+        f"{node} overwrites its input {place}, {_name(destroyed)}, and its input {other}, {_name(variable)}, "
+        + ("is the same variable" if variable is destroyed else "shares its memory")
+        for other, variable in enumerate(node.inputs)
+        if other != place
+        and not (other in places and other < place)
+        and contents.overlap(destroyed, variable)
+        and not tolerates(node, place, other)
+    ]
+
+
+def protected_variables(fgraph: FunctionGraph) -> dict[AnyVariable, str]:
+    """Return the Variables that the features of a graph protect from being overwritten, and why."""
+    found: dict[AnyVariable, str] = {}
+    for feature in fgraph.features:
+        if isinstance(feature, Supervisor):
+            found.update(dict.fromkeys(feature.protected, "a protected input (it was not declared mutable)"))
+    return found
+
+
+def _ordered(fgraph: FunctionGraph, found: _Destruction) -> tuple[AnyNode, ...]:
+    conflicts = list(found.conflicts)
+    before: dict[AnyNode, list[AnyNode]] = {node: list(nodes) for node, nodes in found.before.items()}
+    for feature in fgraph.features:
+        if not isinstance(feature, DestroyHandler):
+            for node, nodes in feature.orderings(fgraph).items():
+                before.setdefault(node, []).extend(nodes)
+    order = constrained_order(toposort(fgraph.outputs, fgraph.inputs), before, fgraph.inputs)
+    if isinstance(order, Cycle):
+        conflicts.append(_explain(order, found, fgraph))
+    elif not conflicts:
+        return order
+    raise InconsistencyError("the graph overwrites what it still needs:\n" + "\n".join(f"- {c}" for c in conflicts))
+
+
+def _explain(cycle: Cycle, found: _Destruction, fgraph: FunctionGraph) -> str:
+    given = frozenset(fgraph.inputs)
+    links: list[str] = []
+    for first, second in zip(cycle.nodes, (*cycle.nodes[1:], cycle.nodes[0]), strict=True):
+        used = [v for v in second.inputs if v.owner is first and v not in given]
+        if used:
+            links.append(f"{first} must come before {second}, which uses {_name(used[0])}")
+        elif first in found.before.get(second, ()):
+            links.append(f"{first} must come before {second}, which overwrites what {first} reads")
+        else:
+            links.append(f"{first} must come before {second}, as a feature of the graph demands")
+    shown = links if len(links) <= 6 else [*links[:3], f"... ({len(links) - 6} more) ...", *links[-3:]]
+    return "no order satisfies all: " + "; ".join(shown)
+
+
+def destruction_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
+    """Return the nodes of a graph in an order in which nothing is overwritten before it was read.
+
+    The order is that of the data flow, changed as little as need be; it satisfies the orderings of all features of the graph.
+
+    Raises
+    ------
+    InconsistencyError
+        There is no such order; or a node overwrites a constant, an input that a `Supervisor` of the graph protects, the memory of an output of
+        the graph, or memory that another of its own inputs shares. The message names the nodes and Variables.
+    """
+    return _ordered(fgraph, _analyse(fgraph, protected_variables(fgraph)))
+
+
+@final
+@attrs.frozen
+class DestroyHandler(Feature):
+    """Keeps a graph free of nodes that overwrite what is still needed, and orders its nodes accordingly.
+
+    A graph that carries it is checked whenever it is made, so a replacement that would break it is refused.
+    """
+
+    @override
+    def validate(self, fgraph: FunctionGraph) -> None:
+        """Raise `InconsistencyError` where no order of the nodes satisfies what they overwrite."""
+        destruction_order(fgraph)
+
+    @override
+    def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
+        """Return, for each node that overwrites something, the other readers of what it overwrites."""
+        return _analyse(fgraph, {}).before
+
+
+def _as_tuple(variables: Iterable[AnyVariable]) -> tuple[AnyVariable, ...]:
+    return tuple(dict.fromkeys(variables))
+
+
+@final
+@attrs.frozen
+class Supervisor(Feature):
+    """Protects Variables, usually the inputs of a function that are not mutable, from being overwritten.
+
+    Parameters
+    ----------
+    protected
+        The Variables.
+    """
+
+    protected: tuple[AnyVariable, ...] = attrs.field(converter=_as_tuple)
+
+    @override
+    def validate(self, fgraph: FunctionGraph) -> None:
+        """Raise `InconsistencyError` where a node overwrites a protected Variable."""
+        order = toposort(fgraph.outputs, fgraph.inputs)
+        contents = find_contents(order, fgraph.inputs)
+        guarded = frozenset(self.protected)
+        for node in destructive_nodes(order):
+            for place in destroyed_inputs(node):
+                met = guarded.intersection(contents.of(node.inputs[place]))
+                if met:
+                    raise InconsistencyError(
+                        f"{node} overwrites {_through(node.inputs[place], min(met, key=self.protected.index))}, "
+                        "which is a protected input (it was not declared mutable)"
+                    )
+
+    @override
+    def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
+        """Return nothing: protection asks for no order."""
+        return {}
