@@ -1,1 +1,16 @@
-"""Tensors: their Types and Ops, from elementwise maps and reductions to indexing and shapes."""
+"""Tensors: `TensorType`, its variables, and the Ops on them with their NumPy meaning."""
+
+from lamella.ir.tensor import functions as functions
+from lamella.ir.tensor.conversion import as_tensor_variable as as_tensor_variable
+from lamella.ir.tensor.conversion import constant as constant
+from lamella.ir.tensor.dimshuffle import DimShuffle as DimShuffle
+from lamella.ir.tensor.elemwise import Elemwise as Elemwise
+from lamella.ir.tensor.elemwise import broadcast_static_shapes as broadcast_static_shapes
+from lamella.ir.tensor.elemwise import check_broadcast as check_broadcast
+from lamella.ir.tensor.type import StaticShape as StaticShape
+from lamella.ir.tensor.type import TensorType as TensorType
+from lamella.ir.tensor.variable import Axis as Axis
+from lamella.ir.tensor.variable import TensorConstant as TensorConstant
+from lamella.ir.tensor.variable import TensorLike as TensorLike
+from lamella.ir.tensor.variable import TensorSharedVariable as TensorSharedVariable
+from lamella.ir.tensor.variable import TensorVariable as TensorVariable

@@ -1,0 +1,9 @@
+"""The tensor functions, by name: what ``lamella.tensor`` hands on, and what operators of tensor variables apply."""
+
+from lamella.ir.tensor.dimshuffle import dimshuffle as dimshuffle
+from lamella.ir.tensor.elementwise import add as add
+from lamella.ir.tensor.elementwise import exp as exp
+from lamella.ir.tensor.elementwise import mul as mul
+from lamella.ir.tensor.elementwise import neg as neg
+from lamella.ir.tensor.elementwise import sub as sub
+from lamella.ir.tensor.elementwise import true_divide as true_divide

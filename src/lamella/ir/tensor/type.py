@@ -1,0 +1,216 @@
+"""`TensorType`: arrays of one dtype and number of dimensions, with lengths that are known or not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import Any, final
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from lamella.ir.graph.core import Apply, Type, Variable
+from lamella.ir.scalar.dtypes import FLOAT_DTYPES, normalize_dtype
+from lamella.ir.tensor.variable import TensorConstant, TensorVariable, narrowed
+
+__all__ = ["StaticShape", "TensorType"]
+
+StaticShape = tuple[int | None, ...]
+"""For each axis its length, or None where it is known at run time only."""
+
+_BYTES_KEPT_IN_KEYS = 1024
+
+
+def _static_shape(shape: Iterable[int | None]) -> StaticShape:
+    lengths = tuple([None if length is None else int(length) for length in shape])
+    if any(length is not None and length < 0 for length in lengths):
+        raise ValueError(f"a static shape has lengths of 0 or more, or None; {lengths} has not")
+    return lengths
+
+
+def _dtype_name(dtype: npt.DTypeLike) -> str:
+    return normalize_dtype(dtype)
+
+
+def _is_literal(value: object) -> bool:
+    return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+
+
+@final
+@attrs.frozen(repr=False, cache_hash=True)
+class TensorType(Type["npt.NDArray[Any]"]):
+    """NumPy arrays of a dtype, a number of dimensions, and a partly known shape.
+
+    A length of 1 in `shape` means that the axis is broadcast in elementwise Ops; an axis of unknown length (None) never is.
+
+    Parameters
+    ----------
+    dtype
+        Name of the dtype, or whatever ``numpy.dtype`` accepts.
+    shape
+        For each axis its length, or None.
+
+    Examples
+    --------
+    >>> TensorType("float64", (None, 3))
+    TensorType(float64, shape=(None, 3))
+    """
+
+    dtype: str = attrs.field(converter=_dtype_name)
+    shape: StaticShape = attrs.field(converter=_static_shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @cached_property
+    def broadcastable(self) -> tuple[bool, ...]:
+        """For each axis whether its length is known to be 1."""
+        return tuple([length == 1 for length in self.shape])
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype, as NumPy has it."""
+        return np.dtype(self.dtype)
+
+    @override
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> npt.NDArray[Any]:
+        """Return `value` as an array of this Type.
+
+        Parameters
+        ----------
+        value
+            An array, a number, or nested sequences of numbers.
+        strict
+            Accept only arrays (and NumPy scalars, for 0 dimensions) of the very dtype.
+        allow_downcast
+            True casts any number to this dtype. None and False accept casts that are safe, literals that fit, and values that
+            the cast does not change; None also rounds a Python float to any float dtype.
+
+        Raises
+        ------
+        TypeError
+            The value does not fit: dtype, number of dimensions, or a known length.
+        """
+        if isinstance(value, Variable):
+            raise TypeError(f"a value is expected, not the variable {value!r}")
+        array = np.asarray(value)
+        if array.dtype != self.numpy_dtype:
+            if strict:
+                raise TypeError(f"an array of dtype {array.dtype} where {self.dtype} is expected")
+            array = self._cast(value, array, allow_downcast)
+        elif strict and not isinstance(value, np.ndarray | np.generic):
+            raise TypeError(f"a {type(value).__name__} where an array is expected")
+        if array.ndim != self.ndim:
+            raise TypeError(f"an array of {array.ndim} dimensions where {self.ndim} are expected")
+        for axis, (found, expected) in enumerate(zip(array.shape, self.shape, strict=True)):
+            if expected is not None and found != expected:
+                raise TypeError(f"length {found} along axis {axis} where {expected} is expected (shape {array.shape})")
+        return array
+
+    def _cast(self, value: Any, array: npt.NDArray[Any], allow_downcast: bool | None) -> npt.NDArray[Any]:
+        if array.dtype == object or (not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_):
+            raise TypeError(f"{value!r} of type {type(value).__name__} is no array of numbers")
+        dtype = self.numpy_dtype
+        if np.can_cast(array.dtype, dtype, "safe") or allow_downcast:
+            return array.astype(dtype)
+        if isinstance(value, float) and _is_literal(value) and allow_downcast is None and self.dtype in FLOAT_DTYPES:
+            return array.astype(dtype)
+        with np.errstate(all="ignore"):
+            # A comparison of integers with floats rounds: only casts within one kind, or from an integer, can be judged by it.
+            comparable = np.can_cast(array.dtype, dtype, "same_kind") or (
+                array.dtype.kind in "iu" and dtype.kind in "iufc"
+            )
+            cast = array.astype(dtype) if comparable else array
+            unchanged = comparable and bool(
+                np.all((cast.astype(array.dtype) == array) | ((array != array) & (cast != cast)))
+            )
+        if not unchanged:
+            raise TypeError(
+                f"values of dtype {array.dtype} do not fit {self.dtype} without loss; cast them, or pass allow_downcast=True"
+            )
+        return cast
+
+    @override
+    def convert_variable(self, variable: Variable[Any]) -> Variable[Any] | None:
+        return narrowed(self, variable)
+
+    @override
+    def values_eq(self, a: Any, b: Any) -> bool:
+        return a.dtype == b.dtype and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+    @override
+    def values_eq_approx(self, a: Any, b: Any) -> bool:
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if a.dtype.kind not in "fc":
+            return bool(np.array_equal(a, b))
+        tolerance = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}.get(self.dtype, 1e-7)
+        return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+    @override
+    def in_same_class(self, other: Type[Any]) -> bool:
+        return isinstance(other, TensorType) and self.dtype == other.dtype and self.broadcastable == other.broadcastable
+
+    @override
+    def is_super(self, other: Type[Any]) -> TensorType | None:
+        if self is other:
+            return self
+        if not isinstance(other, TensorType) or self.dtype != other.dtype or len(self.shape) != len(other.shape):
+            return None
+        return self if all([a is None or a == b for a, b in zip(self.shape, other.shape, strict=True)]) else None
+
+    @override
+    def may_share_memory(self, a: Any, b: Any) -> bool:
+        return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+
+    @override
+    def freeze(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        private = np.array(value, order="C", copy=True)
+        private.setflags(write=False)
+        return private
+
+    @override
+    def constant_key(self, value: npt.NDArray[Any]) -> Hashable:
+        bits = value.tobytes()
+        if len(bits) > _BYTES_KEPT_IN_KEYS:
+            bits = hashlib.blake2b(bits).digest()
+        return (value.shape, bits)
+
+    @override
+    def get_shape_info(self, value: npt.NDArray[Any]) -> tuple[int, ...]:
+        return value.shape
+
+    @override
+    def get_size(self, shape_info: object) -> int:
+        lengths = shape_info if isinstance(shape_info, tuple) else ()
+        return int(np.prod(lengths, dtype=np.int64)) * self.numpy_dtype.itemsize
+
+    @override
+    def make_variable(self, name: str | None = None) -> TensorVariable:
+        return TensorVariable(self, None, None, name)
+
+    @override
+    def make_output(self, owner: Apply[Any], index: int, name: str | None = None) -> TensorVariable:
+        return TensorVariable(self, owner, index, name)
+
+    @override
+    def make_constant(self, value: Any, name: str | None = None) -> TensorConstant:
+        return TensorConstant(self, value, name)
+
+    @override
+    def __call__(self, name: str | None = None) -> TensorVariable:
+        return self.make_variable(name)
+
+    @override
+    def __str__(self) -> str:
+        lengths = ", ".join(["?" if length is None else str(length) for length in self.shape])
+        return f"{self.dtype}[{lengths}]"
+
+    @override
+    def __repr__(self) -> str:
+        return f"TensorType({self.dtype}, shape={self.shape})"
