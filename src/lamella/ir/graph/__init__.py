@@ -19,6 +19,8 @@ from lamella.ir.graph.interpreter import interpret as interpret
 from lamella.ir.graph.interpreter import perform_node as perform_node
 from lamella.ir.graph.null_types import DisconnectedType as DisconnectedType
 from lamella.ir.graph.null_types import NullType as NullType
+from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented
+from lamella.ir.graph.null_types import grad_undefined as grad_undefined
 from lamella.ir.graph.replace import clone_replace as clone_replace
 from lamella.ir.graph.replace import graph_replace as graph_replace
 from lamella.ir.graph.replace import rebuild_node as rebuild_node
