@@ -8,8 +8,6 @@ applying an equal Op to the same inputs gives the very same node, so equality of
 from __future__ import annotations
 
 import sys
-import threading
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final
@@ -18,9 +16,10 @@ import attrs
 from typing_extensions import TypeVar, override
 
 from lamella.errors import GradientNotImplementedError, ShapeNotInferred
+from lamella.ir.graph.interning import InternTable
 from lamella.ir.graph.interpreter import NO_VALUE, evaluate
 from lamella.ir.graph.serialize import flatten, restore_node, restore_variable
-from lamella.ir.graph.value import Value
+from lamella.ir.graph.value import Value, canonical
 
 if TYPE_CHECKING:
     from lamella.ir.graph.fgraph import FunctionGraph
@@ -262,12 +261,10 @@ class Constant(Variable[T_co]):
         key = type.constant_key(value)
         if key is None:
             return cls._make(type, value, name)
-        place = (cls, type, key, name)
-        known = _constants.get(place)
+        place = (cls, id(canonical(type)), key, name)
+        known = _constants.find(place)
         if known is None:
-            made = cls._make(type, value, name)
-            with _lock:
-                known = _constants.setdefault(place, made)
+            known = _constants.keep(place, cls._make(type, value, name))
         return known  # type: ignore[return-value]  # the place holds the class
 
     @classmethod
@@ -371,7 +368,9 @@ class Apply(Generic[R_co]):
     def __new__(cls, op: Op[Any, R_co], inputs: Sequence[Variable[Any]], outputs: Sequence[Template]) -> Self:
         """Return the node of these parts, made now if there is none."""
         ins = tuple(inputs)
-        _check_inputs(op, ins)
+        for variable in ins:
+            if not isinstance(variable, Variable):
+                raise TypeError(_no_variable(op, variable))
         types: list[Type[Any]] = []
         names: list[str | None] = []
         for template in outputs:
@@ -386,9 +385,6 @@ class Apply(Generic[R_co]):
                 raise TypeError(f"{op}: an output is described by a Type or a Variable, not by {template!r}")
         return cls.with_names(op, ins, tuple(types), tuple(names))
 
-    def __init__(self, op: Op[Any, R_co], inputs: Sequence[Variable[Any]], outputs: Sequence[Template]) -> None:
-        """Do nothing: ``__new__`` returns the interned node."""
-
     @classmethod
     def with_names(
         cls,
@@ -399,17 +395,26 @@ class Apply(Generic[R_co]):
         origin: tuple[str, int, str] | None = None,
     ) -> Self:
         """Return the node of these parts, without checking them; `origin` is that of the calling code by default."""
-        key = (op, tuple([id(variable) for variable in inputs]), types, names)
-        known = _applications.get(key)
-        if known is not None:
-            return known
+        stands_for_op = canonical(op)
+        stand_for_types = [canonical(t) for t in types]
+        key = (id(stands_for_op), *map(id, inputs), *map(id, stand_for_types), *names)
+        ref = _applications.refs.get(key)
+        if ref is not None:
+            known = ref()
+            if known is not None:
+                return known
         self = object.__new__(cls)
-        _set(self, "op", op)
-        _set(self, "inputs", inputs)
-        _set(self, "outputs", tuple([t.make_output(self, i, names[i]) for i, t in enumerate(types)]))
-        _set(self, "_origin", origin or _users_line())
-        with _lock:
-            return _applications.setdefault(key, self)
+        _set_op(self, op)
+        _set_inputs(self, inputs)
+        outputs: list[Variable[Any]] = []
+        for i, t in enumerate(types):
+            made = t.make_output(self, i, names[i])
+            if made.type is not t:  # the key holds the address of what stands for the type: the node keeps it alive
+                raise TypeError(f"make_output of {t} made a Variable of the type {made.type}")
+            outputs.append(made)
+        _set_outputs(self, tuple(outputs))
+        _set_origin(self, origin or _users_line())
+        return _applications.keep(key, self)
 
     @property
     def origin(self) -> Origin | None:
@@ -503,13 +508,11 @@ class Apply(Generic[R_co]):
         return self
 
 
-def _check_inputs(op: Op[Any, Any], inputs: tuple[object, ...]) -> None:
-    for variable in inputs:
-        if not isinstance(variable, Variable):
-            raise TypeError(
-                f"the inputs of an Apply node are Variables, but {op} was given {variable!r} of type "
-                f"{type(variable).__name__}; make_node converts them first (as_tensor_variable)"
-            )
+def _no_variable(op: Op[Any, Any], found: object) -> str:
+    return (
+        f"the inputs of an Apply node are Variables, but {op} was given {found!r} of type {type(found).__name__}; "
+        f"make_node converts them first (as_tensor_variable)"
+    )
 
 
 def _check_template(op: Op[Any, Any], inputs: tuple[Variable[Any], ...], template: Variable[Any]) -> None:
@@ -519,9 +522,13 @@ def _check_template(op: Op[Any, Any], inputs: tuple[Variable[Any], ...], templat
         raise ValueError(f"{op}: the output template {template!r} is an input of the node; pass its type")
 
 
-_applications: weakref.WeakValueDictionary[tuple[object, ...], Apply[Any]] = weakref.WeakValueDictionary()
-_constants: weakref.WeakValueDictionary[tuple[object, ...], Constant[Any]] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+# The keys of nodes hold addresses, never Variables: with those in the key, a dropped chain would be freed one node per garbage
+# collection. The node in the table keeps alive whatever its key has the address of.
+_applications: InternTable[Apply[Any]] = InternTable()
+_constants: InternTable[Constant[Any]] = InternTable()
+_set_op, _set_inputs, _set_outputs, _set_origin = [
+    vars(Apply)[name].__set__ for name in ("op", "inputs", "outputs", "_origin")
+]
 
 
 def interned_nodes() -> int:
