@@ -40,7 +40,12 @@ class WithProps(Toy):
         self.k = k
 
 
-class Extended(WithProps):
+class WithoutProps(Toy):
+    def __init__(self, k: object) -> None:
+        self.k = k
+
+
+class Extended(WithoutProps):
     """A chain of __init__, each setting attributes of its own."""
 
     __props__ = ("k", "more")
@@ -48,11 +53,6 @@ class Extended(WithProps):
     def __init__(self, k: object, more: object) -> None:
         super().__init__(k)
         self.more = more
-
-
-class WithoutProps(Toy):
-    def __init__(self, k: object) -> None:
-        self.k = k
 
 
 class ForgetsAProperty(Toy):
