@@ -3,7 +3,6 @@
 from lamella.ir.graph.core import Apply as Apply
 from lamella.ir.graph.core import Constant as Constant
 from lamella.ir.graph.core import Op as Op
-from lamella.ir.graph.core import Origin as Origin
 from lamella.ir.graph.core import OutputStorage as OutputStorage
 from lamella.ir.graph.core import Type as Type
 from lamella.ir.graph.core import Variable as Variable
@@ -21,6 +20,7 @@ from lamella.ir.graph.null_types import DisconnectedType as DisconnectedType
 from lamella.ir.graph.null_types import NullType as NullType
 from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented
 from lamella.ir.graph.null_types import grad_undefined as grad_undefined
+from lamella.ir.graph.origin import Origin as Origin
 from lamella.ir.graph.replace import clone_replace as clone_replace
 from lamella.ir.graph.replace import graph_replace as graph_replace
 from lamella.ir.graph.replace import rebuild_node as rebuild_node

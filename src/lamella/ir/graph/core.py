@@ -7,9 +7,9 @@ applying an equal Op to the same inputs gives the very same node, so equality of
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final
 
 import attrs
@@ -18,6 +18,7 @@ from typing_extensions import TypeVar, override
 from lamella.errors import GradientNotImplementedError, ShapeNotInferred
 from lamella.ir.graph.interning import InternTable
 from lamella.ir.graph.interpreter import NO_VALUE, evaluate
+from lamella.ir.graph.origin import Line, Origin, users_line
 from lamella.ir.graph.serialize import flatten, restore_node, restore_variable
 from lamella.ir.graph.value import Value, canonical
 
@@ -238,6 +239,9 @@ class Variable(Generic[T_co]):
             return (type(self), (self.type, None, None, self.name))
         return (restore_variable, (Apply, flatten([self])))
 
+    def __copy__(self) -> Self:
+        return self
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
@@ -304,30 +308,6 @@ class Constant(Variable[T_co]):
         return (type(self), (self.type, self.data, self.name))
 
 
-@final
-@attrs.frozen
-class Origin:
-    """The line of a user's program that built a node."""
-
-    filename: str
-    line: int
-    function: str
-
-    @override
-    def __str__(self) -> str:
-        return f"{self.filename}:{self.line}, in {self.function}"
-
-
-def _users_line() -> tuple[str, int, str] | None:
-    frame = sys._getframe(2)
-    while frame.f_globals.get("__name__", "").startswith("lamella."):
-        if frame.f_back is None:
-            return None
-        frame = frame.f_back
-    code = frame.f_code
-    return (code.co_filename, frame.f_lineno, code.co_name)
-
-
 Template = Type[Any] | Variable[Any]
 """What describes an output of a node: a Type, or a Variable that no node computes (its name is taken too)."""
 
@@ -363,7 +343,7 @@ class Apply(Generic[R_co]):
     op: Op[Any, R_co]
     inputs: tuple[Variable[Any], ...]
     outputs: tuple[Variable[Any], ...]
-    _origin: tuple[str, int, str] | None
+    _origin: Line | None
 
     def __new__(cls, op: Op[Any, R_co], inputs: Sequence[Variable[Any]], outputs: Sequence[Template]) -> Self:
         """Return the node of these parts, made now if there is none."""
@@ -392,7 +372,7 @@ class Apply(Generic[R_co]):
         inputs: tuple[Variable[Any], ...],
         types: tuple[Type[Any], ...],
         names: tuple[str | None, ...],
-        origin: tuple[str, int, str] | None = None,
+        origin: Line | None = None,
     ) -> Self:
         """Return the node of these parts, without checking them; `origin` is that of the calling code by default."""
         stands_for_op = canonical(op)
@@ -413,7 +393,7 @@ class Apply(Generic[R_co]):
                 raise TypeError(f"make_output of {t} made a Variable of the type {made.type}")
             outputs.append(made)
         _set_outputs(self, tuple(outputs))
-        _set_origin(self, origin or _users_line())
+        _set_origin(self, origin or users_line())
         return _applications.keep(key, self)
 
     @property
@@ -502,7 +482,11 @@ class Apply(Generic[R_co]):
 
     @override
     def __reduce__(self) -> tuple[Any, ...]:
-        return (restore_node, (Apply, flatten(self.outputs[:1])))
+        types, names = tuple([out.type for out in self.outputs]), tuple([out.name for out in self.outputs])
+        return (restore_node, (Apply, flatten(self.inputs), self.op, types, names, self._origin))
+
+    def __copy__(self) -> Self:
+        return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -564,8 +548,8 @@ class Op(Value, ABC, Generic[P, R_co]):
     default_output: ClassVar[int | None] = None
     itypes: Sequence[Type[Any]] | None = None
     otypes: Sequence[Type[Any]] | None = None
-    view_map: Mapping[int, Sequence[int]] = {}
-    destroy_map: Mapping[int, Sequence[int]] = {}
+    view_map: Mapping[int, Sequence[int]] = MappingProxyType({})
+    destroy_map: Mapping[int, Sequence[int]] = MappingProxyType({})
 
     def make_node(self, *args: P.args, **kwargs: P.kwargs) -> Apply[R_co]:
         """Make the node that applies this Op to the arguments.

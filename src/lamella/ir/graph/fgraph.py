@@ -179,6 +179,9 @@ class FunctionGraph:
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore_fgraph, (self.inputs, flatten(self.outputs, self.inputs), self.features))
 
+    def __copy__(self) -> FunctionGraph:
+        return self
+
     def __deepcopy__(self, memo: dict[int, Any]) -> FunctionGraph:
         return self
 
