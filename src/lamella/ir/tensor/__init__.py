@@ -7,6 +7,14 @@ from lamella.ir.tensor.dimshuffle import DimShuffle as DimShuffle
 from lamella.ir.tensor.elemwise import Elemwise as Elemwise
 from lamella.ir.tensor.elemwise import broadcast_static_shapes as broadcast_static_shapes
 from lamella.ir.tensor.elemwise import check_broadcast as check_broadcast
+from lamella.ir.tensor.extremes import Max as Max
+from lamella.ir.tensor.extremes import Min as Min
+from lamella.ir.tensor.recurrence import LinearRecurrence as LinearRecurrence
+from lamella.ir.tensor.reduction import CAReduce as CAReduce
+from lamella.ir.tensor.summation import Prod as Prod
+from lamella.ir.tensor.summation import Sum as Sum
+from lamella.ir.tensor.truth import All as All
+from lamella.ir.tensor.truth import Any as Any
 from lamella.ir.tensor.type import StaticShape as StaticShape
 from lamella.ir.tensor.type import TensorType as TensorType
 from lamella.ir.tensor.variable import Axis as Axis

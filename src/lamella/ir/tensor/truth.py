@@ -1,0 +1,116 @@
+"""`All` and `Any`: whether elements are true."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from typing import final
+
+import attrs
+import numpy as np
+from typing_extensions import override
+
+import lamella.ir.tensor.functions as lt
+from lamella.ir.graph.core import Variable
+from lamella.ir.scalar.dtypes import is_differentiable_dtype
+from lamella.ir.tensor.reduction import CAReduce, apply_reduction
+from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
+
+__all__ = ["All", "Any", "all", "any"]
+
+
+@attrs.frozen(repr=False)
+class _Truth(CAReduce):
+    """What `All` and `Any` share: numbers that are not 0, NaN included, are true; the derivative is 0."""
+
+    @override
+    def loop(self, dtype: str) -> tuple[str, str]:
+        return "bool", "bool"
+
+    @override
+    def L_op(
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        output_grads: Sequence[TensorVariable],
+    ) -> list[Variable[typing.Any]]:
+        (x,) = inputs
+        return [lt.zeros_like(x, x.dtype if is_differentiable_dtype(x.dtype) else "float64")]
+
+    @override
+    def R_op(
+        self, inputs: Sequence[TensorVariable], eval_points: Sequence[TensorVariable | None]
+    ) -> list[Variable[typing.Any] | None]:
+        return [None]
+
+
+@final
+@attrs.frozen(repr=False)
+class All(_Truth):
+    """Whether all elements along axes are true; true where there are none.
+
+    Parameters
+    ----------
+    axis
+        The axes to reduce.
+    """
+
+    @property
+    @override
+    def ufunc(self) -> np.ufunc:
+        return np.logical_and
+
+
+@final
+@attrs.frozen(repr=False)
+class Any(_Truth):
+    """Whether any element along axes is true; false where there are none.
+
+    Parameters
+    ----------
+    axis
+        The axes to reduce.
+    """
+
+    @property
+    @override
+    def ufunc(self) -> np.ufunc:
+        return np.logical_or
+
+
+def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """Return whether all elements along axes are true: not 0.
+
+    Parameters
+    ----------
+    x
+        The array.
+    axis
+        One axis, several, or all (None); negative ones count from the last.
+    keepdims
+        Keep the reduced axes, with length 1.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        An axis is not there.
+    ValueError
+        An axis is named twice.
+    """
+    return apply_reduction(All(axis), x, keepdims)
+
+
+def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """Return whether any element along axes is true: not 0.
+
+    Parameters
+    ----------
+    x, axis, keepdims
+        As those of `all`.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError, ValueError
+        As `all`.
+    """
+    return apply_reduction(Any(axis), x, keepdims)
