@@ -26,13 +26,13 @@ from lamella.errors import ConfigError
 __all__ = ["Config", "config", "read_config"]
 
 
-def _user_folder(variable: str, fallback: str) -> Path:
-    root = os.environ.get(variable)
+def _user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
+    root = environment.get(variable)
     return (Path(root) if root else Path.home() / fallback) / "lamella"
 
 
 def _default_cache_dir() -> Path:
-    return _user_folder("XDG_CACHE_HOME", ".cache")
+    return _user_folder(os.environ, "XDG_CACHE_HOME", ".cache")
 
 
 @attrs.frozen
@@ -159,11 +159,11 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
         A flag is unknown, or has a value that it cannot take.
     """
     env = os.environ if environment is None else environment
-    current = Config()
+    current = Config(cache_dir=_user_folder(env, "XDG_CACHE_HOME", ".cache"))
     path = (
         Path(env["LAMELLA_CONFIG"])
         if "LAMELLA_CONFIG" in env
-        else _user_folder("XDG_CONFIG_HOME", ".config") / "config.toml"
+        else _user_folder(env, "XDG_CONFIG_HOME", ".config") / "config.toml"
     )
     if path.is_file():
         current = _with_flags(current, tomllib.loads(path.read_text()), str(path))

@@ -20,7 +20,7 @@ from lamella.ir.graph.interning import InternTable
 from lamella.ir.graph.interpreter import NO_VALUE, evaluate
 from lamella.ir.graph.origin import Line, Origin, users_line
 from lamella.ir.graph.serialize import flatten, restore_node, restore_variable
-from lamella.ir.graph.value import Value, canonical
+from lamella.ir.graph.value import Value, canonical, strict_key
 
 if TYPE_CHECKING:
     from lamella.ir.graph.fgraph import FunctionGraph
@@ -146,9 +146,7 @@ class Type(Value, ABC, Generic[V]):
 
     def constant_key(self, value: V) -> Hashable | None:
         """Return a key that two values share only if no computation can tell them apart; None where there is none."""
-        if isinstance(value, float | complex):
-            return (type(value), repr(value))
-        return (type(value), value) if isinstance(value, bool | int | str | bytes | None) else None
+        return strict_key(value) if isinstance(value, bool | int | float | complex | str | bytes | None) else None
 
     def get_shape_info(self, value: V) -> object:
         """Return what `get_size` needs to know about a value."""

@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from lamella.ir.graph.interning import InternTable
 
-__all__ = ["Value", "canonical"]
+__all__ = ["Value", "canonical", "strict_key"]
 
 # What attrs writes into a class and `Value` does better: attrs compares with ``==`` and knows only its own fields.
 _GENERATED = frozenset(
@@ -234,7 +234,7 @@ def _strict_attribute(cls: type[Value], name: str, attribute: object) -> Hashabl
             f"{cls.__name__}: the property {name!r} is a {type(attribute).__name__}, which may change; make it a tuple"
         )
     try:
-        return _strict(attribute)
+        return strict_key(attribute)
     except TypeError as error:
         error.add_note(f"in the attribute {name!r} of {cls.__name__}, which is part of its identity")
         raise
@@ -244,7 +244,7 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 _PLAIN = frozenset({str, int, bytes, type(None)})
 
 
-def _strict(value: object) -> Hashable:
+def strict_key(value: object) -> Hashable:
     """Return what is equal for two attributes if and only if no computation can tell them apart."""
     kind = type(value)
     if kind in _PLAIN:
@@ -254,11 +254,11 @@ def _strict(value: object) -> Hashable:
     if kind is tuple and isinstance(value, tuple) and _PLAIN.issuperset(map(type, value)):
         return value  # all others begin with a class, so that nothing passes for another
     if isinstance(value, tuple | list):
-        return (kind, *[_strict(item) for item in value])
+        return (kind, *[strict_key(item) for item in value])
     if isinstance(value, frozenset | set):
-        return (kind, frozenset([_strict(item) for item in value]))
+        return (kind, frozenset([strict_key(item) for item in value]))
     if isinstance(value, dict):
-        return (kind, frozenset([(_strict(key), _strict(item)) for key, item in value.items()]))
+        return (kind, frozenset([(strict_key(key), strict_key(item)) for key, item in value.items()]))
     if isinstance(value, float) and kind is float:
         return (kind, struct.pack("d", value))
     if isinstance(value, complex) and kind is complex:
@@ -266,7 +266,7 @@ def _strict(value: object) -> Hashable:
     if isinstance(value, np.generic | np.ndarray) and not value.dtype.hasobject:
         return (kind, value.dtype, value.shape, value.tobytes())
     if isinstance(value, np.ndarray):
-        return (kind, value.dtype, value.shape, _strict(value.tolist()))
+        return (kind, value.dtype, value.shape, strict_key(value.tolist()))
     hash(value)
     return (kind, value)
 
