@@ -1,1 +1,29 @@
 """The rewriting layer: functions from FunctionGraph to FunctionGraph, and the databases that hold them."""
+
+from lamella.rewriting.engine import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+from lamella.rewriting.engine import FromFunctionGraphRewriter as FromFunctionGraphRewriter
+from lamella.rewriting.engine import FromFunctionNodeRewriter as FromFunctionNodeRewriter
+from lamella.rewriting.engine import GraphRewriter as GraphRewriter
+from lamella.rewriting.engine import MergeOptimizer as MergeOptimizer
+from lamella.rewriting.engine import NodeProcessingGraphRewriter as NodeProcessingGraphRewriter
+from lamella.rewriting.engine import NodeRewriter as NodeRewriter
+from lamella.rewriting.engine import Observer as Observer
+from lamella.rewriting.engine import OpKey as OpKey
+from lamella.rewriting.engine import OpMatcher as OpMatcher
+from lamella.rewriting.engine import OpPattern as OpPattern
+from lamella.rewriting.engine import PatternNodeRewriter as PatternNodeRewriter
+from lamella.rewriting.engine import RemovalNodeRewriter as RemovalNodeRewriter
+from lamella.rewriting.engine import RewriteLog as RewriteLog
+from lamella.rewriting.engine import Rewriter as Rewriter
+from lamella.rewriting.engine import RewriteStep as RewriteStep
+from lamella.rewriting.engine import Rewritten as Rewritten
+from lamella.rewriting.engine import SequentialGraphRewriter as SequentialGraphRewriter
+from lamella.rewriting.engine import SequentialNodeRewriter as SequentialNodeRewriter
+from lamella.rewriting.engine import SubstitutionNodeRewriter as SubstitutionNodeRewriter
+from lamella.rewriting.engine import TransformResult as TransformResult
+from lamella.rewriting.engine import WalkingGraphRewriter as WalkingGraphRewriter
+from lamella.rewriting.engine import graph_rewriter as graph_rewriter
+from lamella.rewriting.engine import in2out as in2out
+from lamella.rewriting.engine import merge as merge
+from lamella.rewriting.engine import node_rewriter as node_rewriter
+from lamella.rewriting.engine import out2in as out2in

@@ -1,1 +1,29 @@
 """The engine: rewriters, walks, equilibrium, merging, patterns, and the log of what replaced what."""
+
+from lamella.rewriting.engine.equilibrium import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+from lamella.rewriting.engine.log import RewriteLog as RewriteLog
+from lamella.rewriting.engine.log import RewriteStep as RewriteStep
+from lamella.rewriting.engine.log import Rewritten as Rewritten
+from lamella.rewriting.engine.merge import MergeOptimizer as MergeOptimizer
+from lamella.rewriting.engine.merge import merge as merge
+from lamella.rewriting.engine.observer import Observer as Observer
+from lamella.rewriting.engine.pattern import PatternNodeRewriter as PatternNodeRewriter
+from lamella.rewriting.engine.rewriter import FromFunctionGraphRewriter as FromFunctionGraphRewriter
+from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter as FromFunctionNodeRewriter
+from lamella.rewriting.engine.rewriter import GraphRewriter as GraphRewriter
+from lamella.rewriting.engine.rewriter import NodeRewriter as NodeRewriter
+from lamella.rewriting.engine.rewriter import Rewriter as Rewriter
+from lamella.rewriting.engine.rewriter import TransformResult as TransformResult
+from lamella.rewriting.engine.rewriter import graph_rewriter as graph_rewriter
+from lamella.rewriting.engine.rewriter import node_rewriter as node_rewriter
+from lamella.rewriting.engine.sequence import SequentialGraphRewriter as SequentialGraphRewriter
+from lamella.rewriting.engine.sequence import SequentialNodeRewriter as SequentialNodeRewriter
+from lamella.rewriting.engine.substitution import RemovalNodeRewriter as RemovalNodeRewriter
+from lamella.rewriting.engine.substitution import SubstitutionNodeRewriter as SubstitutionNodeRewriter
+from lamella.rewriting.engine.tracking import OpKey as OpKey
+from lamella.rewriting.engine.tracking import OpMatcher as OpMatcher
+from lamella.rewriting.engine.tracking import OpPattern as OpPattern
+from lamella.rewriting.engine.walk import NodeProcessingGraphRewriter as NodeProcessingGraphRewriter
+from lamella.rewriting.engine.walk import WalkingGraphRewriter as WalkingGraphRewriter
+from lamella.rewriting.engine.walk import in2out as in2out
+from lamella.rewriting.engine.walk import out2in as out2in

@@ -1,0 +1,111 @@
+"""`MergeOptimizer`: nodes that compute the same become one node.
+
+Interning has seen to equal Ops applied to the same inputs. What is left are nodes and Constants that differ in their names
+only, and applications of commutative Ops to the same inputs in another order::
+
+    add(x, y).named("s") * add(y, x)    ->    s * s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, Protocol, final, runtime_checkable
+
+import attrs
+from typing_extensions import override
+
+from lamella.ir import Apply, Constant, FunctionGraph, Op, Variable, rebuild_node
+from lamella.rewriting.engine.observer import Observer
+from lamella.rewriting.engine.rewriter import GraphRewriter
+
+__all__ = ["MergeOptimizer", "SupportsCommuting", "merge"]
+
+
+@runtime_checkable
+class SupportsCommuting(Protocol):
+    """An Op that says whether the order of its inputs matters."""
+
+    @property
+    def commutative(self) -> bool:
+        """Whether the inputs may be exchanged, with exactly the same result."""
+
+
+class _KnownOps(dict[int, tuple[int, bool]]):
+    """By the address of an Op, its number (equal Ops have the same), and whether it commutes. Hashing an Op costs more than all else."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[Op[Any, Any], int] = {}
+
+    def meet(self, op: Op[Any, Any]) -> tuple[int, bool]:
+        number = self._numbers.setdefault(op, len(self._numbers))
+        commutes = isinstance(op, SupportsCommuting) and op.commutative is True
+        self[id(op)] = (number, commutes)
+        return number, commutes
+
+
+@final
+@attrs.frozen
+class MergeOptimizer(GraphRewriter):
+    """Makes one node of nodes that compute the same, and one Constant of equal ones."""
+
+    name: str = "merge"
+
+    @override
+    def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
+        return self.apply_observed(fgraph, None)
+
+    @override
+    def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
+        merged: dict[Variable[Any], Variable[Any]] = {}
+        first: dict[Hashable, Apply[Any]] = {}
+        constants: dict[Hashable, Variable[Any]] = {}
+        ops = _KnownOps()
+        for node in fgraph.order:
+            for variable in node.inputs:
+                if isinstance(variable, Constant):
+                    _merge_constant(variable, constants, merged)
+            rebuilt = rebuild_node(node, merged) if merged else node
+            if rebuilt is not node:
+                merged.update(zip(node.outputs, rebuilt.outputs, strict=True))
+                if observer is not None:
+                    observer.replaced(None, node.outputs, rebuilt.outputs)
+            number, commutes = ops.get(id(node.op)) or ops.meet(node.op)
+            places = list(map(id, rebuilt.inputs))
+            if commutes:
+                places.sort()
+            known = first.setdefault((number, *places), rebuilt)
+            if known is not rebuilt and _included(known, rebuilt):
+                merged.update(zip(node.outputs, known.outputs, strict=True))
+                if observer is not None:
+                    observer.replaced(self.name, rebuilt.outputs, known.outputs)
+        for variable in fgraph.outputs:
+            if isinstance(variable, Constant):
+                _merge_constant(variable, constants, merged)
+        if not merged:
+            return fgraph
+        return fgraph.with_outputs([merged.get(variable, variable) for variable in fgraph.outputs])
+
+
+def _merge_constant(
+    constant: Constant[Any], known: dict[Hashable, Variable[Any]], merged: dict[Variable[Any], Variable[Any]]
+) -> None:
+    key = constant.type.constant_key(constant.data)
+    if key is not None:
+        first = known.setdefault((constant.type, key), constant)
+        if first is not constant:
+            merged[constant] = first
+
+
+def _included(first: Apply[Any], other: Apply[Any]) -> bool:
+    """Whether the output types of `other` include those of `first`."""
+    return all(
+        old.type is new.type or old.type.is_super(new.type) is not None
+        for new, old in zip(first.outputs, other.outputs, strict=True)
+    )
+
+
+merge: Final = MergeOptimizer()
+"""The rewriter, ready to use."""

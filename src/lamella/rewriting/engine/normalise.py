@@ -1,0 +1,412 @@
+"""One pass of node rewriters over a graph: each node is brought to its normal form once, however many others use it.
+
+Inputs first (the usual order), a node is met when its inputs are in normal form. If they changed, it is applied anew to the new ones.
+Then the rewriters that track its Op are tried in order, and what the first that fires returns is brought to normal form in turn. So when
+a pass ends, no rewriter fires on any node of the result, as far as it looks at what lies behind the node.
+
+    neg(neg(exp(log(x))))    with    exp_of_log, neg_of_neg
+    log(x) is normal;   exp(log(x)) -> x;   neg(neg(x)) is met as such, and -> x
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, Final, final
+
+import attrs
+
+from lamella.errors import RewriteError, RewriteLoopError
+from lamella.ir import Apply, FunctionGraph, Op, Variable, annotate_error, rebuild_node, toposort
+from lamella.rewriting.engine.clients import PassClients, graph_during_pass
+from lamella.rewriting.engine.observer import Observer, Transform
+from lamella.rewriting.engine.rewriter import NodeRewriter
+from lamella.rewriting.engine.tracking import DispatchTable
+
+__all__ = ["Entry", "NodePass", "RewriteTable", "UseBound"]
+
+Outputs = Sequence[Variable[Any]]
+
+USES_ALLOWED_ANYWAY: Final = 1000
+"""Uses of one rewriter that are allowed however small the graph is: an expansion of one node may take many."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Entry:
+    """A node rewriter as a pass calls it."""
+
+    rewriter: NodeRewriter
+    name: str
+    transform: Transform
+    reads_graph: bool
+
+
+class _ByOp(dict[int, tuple[Entry, ...]]):
+    """The entries for each Op that was met, by its address: hashing it would cost more than all else."""
+
+    __slots__ = ("_met", "_table")
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        super().__init__()
+        self._table = DispatchTable([(entry.rewriter.tracks(), entry) for entry in entries])
+        self._met: list[Op[Any, Any]] = []  # keeps the addresses taken
+
+    def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
+        found = self._table.find(op)
+        self._met.append(op)
+        self[id(op)] = found
+        return found
+
+
+@final
+class RewriteTable:
+    """Node rewriters, found by the Ops that they track."""
+
+    __slots__ = ("entries", "readers")
+
+    def __init__(self, rewriters: Sequence[NodeRewriter], observer: Observer | None = None) -> None:
+        entries = []
+        for rewriter in rewriters:
+            transform: Transform = rewriter.transform
+            if observer is not None:
+                transform = observer.transform_of(rewriter, transform)
+            entries.append(Entry(rewriter, rewriter.name, transform, rewriter.reads_graph))
+        readers = [entry for entry in entries if entry.reads_graph]
+        self.entries = _ByOp(entries)
+        self.readers = _ByOp(readers) if readers else None
+
+
+@final
+class UseBound:
+    """Counts the uses of each rewriter, and turns too many into an error.
+
+    Attributes
+    ----------
+    counts
+        The uses so far, by the name of the rewriter.
+    """
+
+    __slots__ = ("_bound", "_ratio", "_recent", "counts")
+
+    def __init__(self, max_use_ratio: float) -> None:
+        self.counts: dict[str, int] = {}
+        self._ratio = max_use_ratio
+        self._bound = 0.0
+        self._recent: deque[str] = deque(maxlen=64)
+
+    def anew(self) -> UseBound:
+        """Return a bound of the same ratio with nothing counted."""
+        return UseBound(self._ratio)
+
+    def allow_for(self, nodes: int) -> None:
+        """Take the size of the graph into account."""
+        self._bound = max(self._bound, self._ratio * nodes + USES_ALLOWED_ANYWAY)
+
+    def count(self, name: str) -> None:
+        """Count a use.
+
+        Raises
+        ------
+        RewriteLoopError
+            The rewriter was used too often.
+        """
+        uses = self.counts.get(name, 0) + 1
+        self.counts[name] = uses
+        self._recent.append(name)
+        if uses > self._bound:
+            raise RewriteLoopError(
+                f"rewriting does not come to an end: the rewriter {name} was used {uses} times. The last ones used: "
+                f"{', '.join(sorted(set(self._recent)))}. Make them agree on a normal form, or raise max_use_ratio"
+            )
+
+
+@final
+class NodePass:
+    """One pass over one graph.
+
+    Parameters
+    ----------
+    fgraph
+        The graph.
+    table
+        The rewriters.
+    ignore_newtrees
+        Leave the nodes that rewriters make as they are: each node of the graph is tried once.
+    uses
+        Bounds how often rewriters may be used.
+    observer
+        Is told of every replacement.
+    settled
+        Nodes that only rewriters which look at the graph need to see again; the pass adds to them.
+    refused
+        Uses of an entry on a node that shall not happen.
+    limit
+        How many uses may happen at most.
+
+    Attributes
+    ----------
+    beyond
+        Replacements of Variables other than a node's own outputs, as rewriters asked for them.
+    uses_made
+        The uses of entries on nodes that happened, in order.
+    """
+
+    def __init__(
+        self,
+        fgraph: FunctionGraph,
+        table: RewriteTable,
+        ignore_newtrees: bool,
+        uses: UseBound,
+        observer: Observer | None = None,
+        settled: set[Apply[Any]] | None = None,
+        refused: Set[tuple[Entry, Apply[Any]]] = frozenset(),
+        limit: int | None = None,
+    ) -> None:
+        self.beyond: dict[Variable[Any], Variable[Any]] = {}
+        self.uses_made: list[tuple[Entry, Apply[Any]]] = []
+        self._fgraph = fgraph
+        self._entries = table.entries
+        self._readers = table.readers
+        self._ignore_newtrees = ignore_newtrees
+        self._uses = uses
+        self._observer = observer
+        self._settled: set[Apply[Any]] = set() if settled is None else settled
+        self._refused = refused
+        self._limit = limit
+        self._clients = None if table.readers is None else PassClients(fgraph.clients)
+        self._seen = fgraph if self._clients is None else graph_during_pass(fgraph, self._clients)
+        self._normal: dict[Variable[Any], Variable[Any]] = {}  # what stands for a Variable, where that is another
+        self._done: set[Apply[Any]] = {v.owner for v in fgraph.inputs if v.owner is not None}  # not to be looked behind
+        self._pending: dict[Apply[Any], tuple[Entry | None, Outputs]] = {}  # what a node becomes when that is normal
+        uses.allow_for(len(fgraph.order))
+
+    def inputs_first(self) -> list[Variable[Any]]:
+        """Return the outputs of the graph in normal form, having met each node after its inputs."""
+        done, normal = self._done, self._normal
+        settle = self._settle_once if self._ignore_newtrees else self._settle
+        for node in self._fgraph.order:
+            if node in done:
+                continue
+            for variable in node.inputs if normal else ():
+                if variable in normal:
+                    settle(node)
+                    break
+            else:
+                found = self._try(node)
+                if found is None:
+                    done.add(node)
+                else:
+                    self._pending[node] = found
+                    settle(node)
+        return [normal.get(variable, variable) for variable in self._fgraph.outputs]
+
+    def only(self, node: Apply[Any]) -> dict[Variable[Any], Variable[Any]]:
+        """Return what the rewriters replace when they are tried on one node, and nothing else is done."""
+        found = self._try(node)
+        new = node.outputs if found is None else found[1]
+        return {a: b for a, b in zip(node.outputs, new, strict=True) if a is not b} | self.beyond
+
+    def _settle(self, first: Apply[Any]) -> None:
+        """Bring a node, and the new nodes it depends on or becomes, to normal form."""
+        done, pending = self._done, self._pending
+        stack = [first]
+        while stack:
+            node = stack[-1]
+            if node in done:
+                stack.pop()
+                continue
+            becomes = pending.get(node)
+            if becomes is None:
+                if self._push(stack, node.inputs):
+                    continue
+                if node not in self._fgraph.apply_nodes and self._clients is not None:
+                    self._clients.met(node)
+                rebuilt = self._rebuild(node)
+                if rebuilt is not node:
+                    becomes = (None, rebuilt.outputs)
+                else:
+                    becomes = self._try(node)
+                    if becomes is None:
+                        done.add(node)
+                        stack.pop()
+                        continue
+                pending[node] = becomes
+            if not self._push(stack, becomes[1]):
+                self._finish(node, becomes[1])
+                stack.pop()
+
+    def _settle_once(self, node: Apply[Any]) -> None:
+        """Rewrite a node once, and leave what it becomes as it is."""
+        becomes = self._pending.get(node)
+        if becomes is None:
+            rebuilt = self._rebuild(node)
+            becomes = self._try(rebuilt) or (None, rebuilt.outputs)
+        self._finish(node, becomes[1])
+
+    def outputs_first(self) -> list[Variable[Any]]:
+        """Return the outputs of the graph, having met each node before what it depends on."""
+        done, pending = self._done, self._pending
+        opened: set[Apply[Any]] = set()
+        stack: list[Apply[Any]] = []
+        self._push(stack, tuple(reversed(self._fgraph.outputs)))
+        while stack:
+            node = stack[-1]
+            if node in done:
+                stack.pop()
+                continue
+            becomes = pending.get(node)
+            if becomes is None and node not in opened:
+                if not self._ignore_newtrees or node in self._fgraph.apply_nodes:
+                    becomes = self._try(node)
+                if becomes is None:
+                    opened.add(node)
+                    self._push(stack, tuple(reversed(node.inputs)))
+                else:
+                    pending[node] = becomes
+                    self._push(stack, becomes[1])
+                continue
+            stack.pop()
+            self._finish(node, self._rebuild(node).outputs if becomes is None else becomes[1])
+        return [self._normal.get(variable, variable) for variable in self._fgraph.outputs]
+
+    def resolve(self, variables: Iterable[Variable[Any]]) -> list[Variable[Any]]:
+        """Return Variables with everything they are computed from as this pass has left it."""
+        wanted = list(variables)
+        normal = dict(self._normal)
+        for node in toposort(wanted, [*self._fgraph.inputs, *normal]):
+            rebuilt = rebuild_node(node, normal)
+            if rebuilt is not node:
+                for old, new in zip(node.outputs, rebuilt.outputs, strict=True):
+                    normal.setdefault(old, new)
+        return [normal.get(variable, variable) for variable in wanted]
+
+    def _push(self, stack: list[Apply[Any]], variables: Outputs) -> bool:
+        """Push the nodes of Variables that are not in normal form yet; say whether there were any."""
+        pushed = False
+        for variable in variables:
+            owner = variable.owner
+            if owner is not None and owner not in self._done:
+                if owner in self._pending:
+                    if self._ignore_newtrees:
+                        continue  # what replaces a node may use it: there it stays what it is
+                    raise self._loop(owner, stack)
+                stack.append(owner)
+                pushed = True
+        return pushed
+
+    def _loop(self, node: Apply[Any], stack: Sequence[Apply[Any]]) -> RewriteLoopError:
+        entries = [self._pending[other][0] for other in stack[stack.index(node) :] if other in self._pending]
+        names = sorted({entry.name for entry in entries if entry is not None})
+        who = f"the rewriters {', '.join(names)} undo one another" if len(names) > 1 else f"{names[0]} undoes itself"
+        return RewriteLoopError(
+            f"rewriting does not come to an end: {who}; a replacement of {node} is replaced by something that needs {node} again"
+        )
+
+    def _rebuild(self, node: Apply[Any]) -> Apply[Any]:
+        """Apply a node's Op to the normal forms of its inputs."""
+        normal = self._normal
+        inputs = [normal.get(variable, variable) for variable in node.inputs]
+        for new, old in zip(inputs, node.inputs, strict=True):
+            if new is not old:
+                break
+        else:
+            return node
+        rebuilt = node.clone_with_new_inputs(inputs)
+        if self._clients is not None:
+            for out, old in zip(rebuilt.outputs, node.outputs, strict=True):
+                self._clients.stands_for(out, old)
+        if self._observer is not None:
+            self._observer.replaced(None, node.outputs, rebuilt.outputs)
+        return rebuilt
+
+    def _finish(self, node: Apply[Any], becomes: Outputs) -> None:
+        normal = self._normal
+        for out, new in zip(node.outputs, becomes, strict=True):
+            final = normal.get(new, new)
+            if final is not out:
+                normal[out] = final
+        self._done.add(node)
+
+    def _try(self, node: Apply[Any]) -> tuple[Entry, Outputs] | None:
+        """Return what the first rewriter that fires on a node makes of its outputs."""
+        op = node.op
+        if node not in self._settled:
+            table = self._entries
+        elif self._readers is not None:
+            table = self._readers
+        else:
+            return None
+        entries = table.get(id(op))
+        if entries is None:
+            entries = table.find(op)
+        for entry in entries:
+            try:
+                result = entry.transform(self._seen, node)
+            except Exception as error:
+                annotate_error(error, node)
+                error.add_note(f"while the rewriter {entry.name} looked at this node")
+                raise
+            if result is None or result is False:
+                continue
+            if self._refused and (entry, node) in self._refused:
+                continue
+            if self._limit is not None and len(self.uses_made) >= self._limit:
+                return None
+            outputs = self._accept(entry, node, result)
+            if outputs is not None:
+                return entry, outputs
+        self._settled.add(node)
+        return None
+
+    def _accept(self, entry: Entry, node: Apply[Any], result: object) -> Outputs | None:
+        """Check what a rewriter returned; return what the node's outputs become, or None where they stay."""
+        outputs: list[Variable[Any]] = list(node.outputs)
+        used = False
+        if isinstance(result, Mapping):
+            for old, new in result.items():
+                _check_replacement(entry, node, old, new)
+                if new is old:
+                    continue
+                if old.owner is node:
+                    outputs[old.index or 0] = new
+                elif old not in self.beyond:
+                    self.beyond[old] = new
+                    used = True
+        elif isinstance(result, Sequence):
+            if len(result) != len(outputs):
+                raise RewriteError(
+                    f"{entry.name} returned {len(result)} replacements for the {len(outputs)} outputs of {node!r}"
+                )
+            for i, (old, replacement) in enumerate(zip(node.outputs, result, strict=True)):
+                if replacement is not None:
+                    _check_replacement(entry, node, old, replacement)
+                    outputs[i] = replacement
+        else:
+            hint = ": a single replacement is returned as [variable]" if isinstance(result, Variable) else ""
+            raise RewriteError(
+                f"{entry.name} returned {result!r} for {node!r}, which is neither a sequence nor a mapping{hint}"
+            )
+        changed = any(new is not old for new, old in zip(outputs, node.outputs, strict=True))
+        if not changed and not used:
+            return None
+        self._uses.count(entry.name)
+        self.uses_made.append((entry, node))
+        if not changed:
+            return None
+        if self._clients is not None:
+            for new, old in zip(outputs, node.outputs, strict=True):
+                self._clients.stands_for(new, old)
+        if self._observer is not None:
+            self._observer.replaced(entry.name, node.outputs, outputs)
+        return outputs
+
+
+def _check_replacement(entry: Entry, node: Apply[Any], old: object, new: object) -> None:
+    if not isinstance(new, Variable) or not isinstance(old, Variable):
+        raise RewriteError(f"{entry.name} returned {new!r} as replacement of {old!r} for {node!r}; both are Variables")
+    if old.type is not new.type and old.type.is_super(new.type) is None:
+        raise RewriteError(
+            f"{entry.name} replaced {old!r} of type {old.type}, at {node!r}, by {new!r} of type {new.type}, "
+            "which that type does not include"
+        )

@@ -1,0 +1,330 @@
+"""`PatternNodeRewriter`: a rewrite written as a pattern and what it becomes.
+
+PatternNodeRewriter((true_div, (mul, "x", "y"), "y"), "x")          x*y/y -> x
+PatternNodeRewriter((exp, (log, "x")), "x")                         exp(log(x)) -> x
+PatternNodeRewriter((add, "x", 0), "x")                             x + 0 -> x
+PatternNodeRewriter((power, "x", 2), (mul, "x", "x"))               x**2 -> x*x
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, assert_never, final
+
+import attrs
+import numpy as np
+from typing_extensions import override
+
+from lamella.errors import RewriteError
+from lamella.ir import Apply, Constant, FunctionGraph, Op, Variable
+from lamella.rewriting.engine.rewriter import NodeRewriter, TransformResult
+from lamella.rewriting.engine.tracking import OpKey, OpMatcher, matches_op
+
+__all__ = ["Bindings", "Constrained", "InPattern", "Literal", "OutPattern", "PatternNodeRewriter"]
+
+Literal = bool | int | float | complex
+"""A number in a pattern: on the left it stands for the Constants that hold it."""
+
+
+class Constrained(TypedDict):
+    """A part of a pattern that must fulfil a condition."""
+
+    pattern: InPattern
+    constraint: Callable[[Variable[Any]], bool]
+
+
+InPattern = str | Literal | Variable[Any] | Constrained | tuple[OpKey, *tuple["InPattern", ...]]
+"""What to look for: a name, a number, a given Variable, a part with a condition, or an Op (a key that names Ops) and what it is applied to.
+
+A name stands for any Variable, the same one wherever the name is repeated.
+"""
+
+Bindings = Mapping[str, Variable[Any]]
+"""What the names of a pattern stand for."""
+
+Build = Callable[..., Variable[Any]]
+OutPattern = (
+    str
+    | Literal
+    | Variable[Any]
+    | tuple[Build, *tuple["OutPattern", ...]]
+    | Callable[[FunctionGraph, Apply[Any], Bindings], Variable[Any] | None]
+)
+"""What to put in place: a name, a number, a Variable, an Op or any function with what to call it on, or a function of the
+graph, the node and the bindings that returns a Variable, or None to do nothing after all."""
+GetNodes = Callable[[FunctionGraph, Apply[Any]], Sequence[Apply[Any]]]
+"""Finds the nodes to try a pattern on, from a node that is tracked."""
+
+
+@attrs.frozen
+class _Name:
+    name: str
+    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+
+@attrs.frozen
+class _Number:
+    value: Literal
+    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    def holds(self, variable: Variable[Any]) -> bool:
+        """Whether a Variable is a Constant all of whose elements are this number, to the sign of zero."""
+        if not isinstance(variable, Constant) or not isinstance(variable.data, np.ndarray | np.generic | Literal):
+            return False
+        data = np.asarray(variable.data)
+        if data.size == 0 or data.dtype.kind not in "biufc":
+            return False
+        value = self.value
+        if value != value:
+            return bool(np.isnan(data).all())
+        if value == 0 and data.dtype.kind == "f":
+            return bool(((data == 0) & (np.signbit(data) == (math.copysign(1, complex(value).real) < 0))).all())
+        return bool((data == value).all())
+
+    @override
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@attrs.frozen
+class _Given:
+    variable: Variable[Any]
+    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    def fits(self, variable: Variable[Any]) -> bool:
+        """Whether a Variable is the given one, or a Constant of the same Type and value."""
+        given = self.variable
+        if variable is given:
+            return True
+        if not isinstance(variable, Constant) or not isinstance(given, Constant) or variable.type != given.type:
+            return False
+        key = given.type.constant_key(given.data)
+        return key is not None and key == variable.type.constant_key(variable.data)
+
+    @override
+    def __str__(self) -> str:
+        return str(self.variable)
+
+
+@attrs.frozen
+class _Applied:
+    key: OpKey
+    arguments: tuple[_Part, ...]
+    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    @override
+    def __str__(self) -> str:
+        key = self.key.__name__ if isinstance(self.key, type) else self.key
+        return f"{key}({', '.join([str(argument) for argument in self.arguments])})"
+
+
+_Part = _Name | _Number | _Given | _Applied
+
+
+def _read(pattern: InPattern, constraint: Callable[[Variable[Any]], bool] | None = None) -> _Part:
+    """Read a pattern as a user writes it."""
+    match pattern:
+        case str():
+            return _Name(pattern, constraint)
+        case bool() | int() | float() | complex():
+            return _Number(pattern, constraint)
+        case Variable():
+            return _Given(pattern, constraint)
+        case dict() if constraint is None and pattern.keys() == {"pattern", "constraint"}:
+            return _read(pattern["pattern"], pattern["constraint"])
+        case (key, *arguments) if isinstance(key, Op | type | OpMatcher):
+            return _Applied(key, tuple([_read(argument) for argument in arguments]), constraint)
+        case _:
+            raise TypeError(
+                f"{pattern!r} is no pattern: a pattern is a name, a number, a Variable, a tuple of an Op and its arguments, or "
+                "{'pattern': ..., 'constraint': ...}"
+            )
+
+
+def _names(part: _Part) -> frozenset[str]:
+    match part:
+        case _Name():
+            return frozenset([part.name])
+        case _Applied():
+            return frozenset().union(*[_names(argument) for argument in part.arguments])
+        case _:
+            return frozenset()
+
+
+def _names_used(pattern: OutPattern) -> frozenset[str]:
+    match pattern:
+        case str():
+            return frozenset([pattern])
+        case tuple():
+            return frozenset().union(*[_names_used(argument) for argument in pattern[1:]])
+        case _:
+            return frozenset()
+
+
+def _show(pattern: OutPattern) -> str:
+    match pattern:
+        case (build, *arguments):
+            name = str(build) if isinstance(build, Op) else getattr(build, "__name__", str(build))
+            return f"{name}({', '.join([_show(argument) for argument in arguments])})"
+        case _:
+            return str(getattr(pattern, "__name__", pattern))
+
+
+@final
+@attrs.frozen(init=False, repr=False)
+class PatternNodeRewriter(NodeRewriter):
+    """Replaces what fits a pattern by what another pattern says.
+
+    A replacement whose type does not fit the output's is not made.
+
+    Parameters
+    ----------
+    in_pattern
+        What to look for: a tuple of an Op (or an Op class, or an `OpPattern`) and patterns for its inputs. Names stand for any Variable,
+        the same one wherever they are repeated; numbers for Constants that hold them, to the sign of zero; ``{"pattern": ...,
+        "constraint": function}`` for what the pattern fits and the function accepts.
+    out_pattern
+        What to put in place: likewise, but any function may stand for an Op. Or a function of the graph, the node and what
+        the names stand for, which returns a Variable, or None to do nothing.
+    allow_multiple_clients
+        Also fit where an inner part of the pattern is used by others, so that it will have to be computed as well.
+    name
+        The name of the rewriter; the two patterns by default.
+    tracks
+        The Ops that `get_nodes` begins from; by default the pattern's first Op.
+    get_nodes
+        Finds the nodes to try the pattern on from a tracked node; by default that node.
+
+    Raises
+    ------
+    TypeError
+        A pattern is none.
+    ValueError
+        The right side uses a name that the left side does not have; or only one of `tracks` and `get_nodes` is given.
+    """
+
+    left: _Applied
+    right: OutPattern
+    allow_multiple_clients: bool
+    name: str
+    keys: tuple[OpKey, ...]
+    get_nodes: GetNodes | None
+
+    def __init__(
+        self,
+        in_pattern: InPattern,
+        out_pattern: OutPattern,
+        allow_multiple_clients: bool = False,
+        name: str | None = None,
+        tracks: Sequence[OpKey] | None = None,
+        get_nodes: GetNodes | None = None,
+    ) -> None:
+        left = _read(in_pattern)
+        if not isinstance(left, _Applied):
+            raise TypeError(f"{in_pattern!r} cannot be looked for: a pattern begins with an Op, as in (add, 'x', 'y')")
+        unknown = _names_used(out_pattern) - _names(left)
+        if unknown:
+            raise ValueError(
+                f"the right side of {left} -> {_show(out_pattern)} uses {min(unknown)!r}, the left does not"
+            )
+        if (tracks is None) != (get_nodes is None):
+            raise ValueError(
+                "tracks and get_nodes are given together: which Ops to begin from, and where to look from there"
+            )
+        shown = f"{left} -> {_show(out_pattern)}"
+        keys = (left.key,) if tracks is None else tuple(tracks)
+        self.__attrs_init__(left, out_pattern, allow_multiple_clients, name or shown, keys, get_nodes)
+
+    @property
+    @override
+    def reads_graph(self) -> bool:
+        nested = any(isinstance(argument, _Applied) for argument in self.left.arguments)
+        by_function = callable(self.right) and not isinstance(self.right, tuple)
+        return self.get_nodes is not None or by_function or (nested and not self.allow_multiple_clients)
+
+    @override
+    def tracks(self) -> Sequence[OpKey]:
+        return self.keys
+
+    @override
+    def transform(self, fgraph: FunctionGraph, node: Apply[Any]) -> TransformResult:
+        if self.get_nodes is None:
+            made = self._replacement(fgraph, node)
+            return False if made is None else [made]
+        for other in self.get_nodes(fgraph, node):
+            made = self._replacement(fgraph, other)
+            if made is not None:
+                return {other.outputs[0]: made}
+        return False
+
+    def _replacement(self, fgraph: FunctionGraph, node: Apply[Any]) -> Variable[Any] | None:
+        if len(node.outputs) != 1:
+            return None
+        bindings = self._match(fgraph, node.outputs[0])
+        if bindings is None:
+            return None
+        made = self._build(fgraph, node, bindings)
+        if made is None or made is node.outputs[0] or node.outputs[0].type.is_super(made.type) is None:
+            return None
+        return made
+
+    def _match(self, fgraph: FunctionGraph, root: Variable[Any]) -> dict[str, Variable[Any]] | None:
+        bindings: dict[str, Variable[Any]] = {}
+        wanted: list[tuple[_Part, Variable[Any]]] = [(self.left, root)]
+        while wanted:
+            part, variable = wanted.pop()
+            match part:
+                case _Name():
+                    fits = bindings.setdefault(part.name, variable) is variable
+                case _Number():
+                    fits = part.holds(variable)
+                case _Given():
+                    fits = part.fits(variable)
+                case _Applied():
+                    node = variable.owner
+                    if node is None or len(node.outputs) != 1 or len(node.inputs) != len(part.arguments):
+                        return None
+                    fits = matches_op(part.key, node.op) and (variable is root or self._may_absorb(fgraph, variable))
+                    wanted.extend(zip(reversed(part.arguments), reversed(node.inputs), strict=True))
+                case _:
+                    assert_never(part)
+            if not fits or (part.constraint is not None and not part.constraint(variable)):
+                return None
+        return bindings
+
+    def _may_absorb(self, fgraph: FunctionGraph, variable: Variable[Any]) -> bool:
+        return self.allow_multiple_clients or len({client for client, _ in fgraph.get_clients(variable)}) <= 1
+
+    def _build(self, fgraph: FunctionGraph, node: Apply[Any], bindings: Bindings) -> Variable[Any] | None:
+        right = self.right
+        if isinstance(right, str | tuple | Variable):
+            built: Variable[Any] = _build(right, bindings)
+            return built
+        if isinstance(right, bool | int | float | complex):
+            try:
+                return node.outputs[0].type.filter_variable(right)
+            except TypeError:
+                return None
+        computed = right(fgraph, node, bindings)
+        if computed is None or isinstance(computed, Variable):
+            return computed
+        raise RewriteError(f"{self.name}: the right side returned {computed!r}, which is no Variable")
+
+    @override
+    def __repr__(self) -> str:
+        return f"PatternNodeRewriter({self.name})"
+
+
+def _build(pattern: OutPattern, bindings: Bindings) -> Any:
+    match pattern:
+        case str():
+            return bindings[pattern]
+        case (build, *arguments):
+            return build(*[_build(argument, bindings) for argument in arguments])
+        case _:
+            return pattern

@@ -1,0 +1,144 @@
+"""The tutorial's own examples: three ways to simplify x*y/y, and the ready-made node rewriters."""
+
+from typing import Any
+
+import pytest
+
+from lamella.ir import Apply, FunctionGraph, Variable
+from lamella.rewriting import (
+    EquilibriumGraphRewriter,
+    GraphRewriter,
+    MergeOptimizer,
+    NodeProcessingGraphRewriter,
+    NodeRewriter,
+    OpKey,
+    PatternNodeRewriter,
+    RemovalNodeRewriter,
+    SubstitutionNodeRewriter,
+    TransformResult,
+    WalkingGraphRewriter,
+    in2out,
+    node_rewriter,
+)
+from tests.rewriting.toys import add, exp, graph_of, identity, mul, real, show, true_div
+
+x, y, z = real("x"), real("y"), real("z")
+
+
+class Simplify(GraphRewriter):
+    def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
+        for node in fgraph.toposort():
+            if node.op == true_div:
+                x, y = node.inputs
+                z = node.outputs[0]
+                if x.owner and x.owner.op == mul:
+                    a, b = x.owner.inputs
+                    if y == a:
+                        fgraph = fgraph.replace(z, b)
+                    elif y == b:
+                        fgraph = fgraph.replace(z, a)
+        return fgraph
+
+
+class LocalSimplify(NodeRewriter):
+    def transform(self, fgraph: FunctionGraph, node: Apply[Any]) -> TransformResult:
+        if node.op == true_div:
+            x, y = node.inputs
+            if x.owner and x.owner.op == mul:
+                a, b = x.owner.inputs
+                if y == a:
+                    return [b]
+                elif y == b:
+                    return [a]
+        return False
+
+    def tracks(self) -> list[OpKey]:
+        return [true_div]
+
+
+@node_rewriter([true_div])
+def local_simplify(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]] | None:
+    x, y = node.inputs
+    if x.owner and x.owner.op == mul and y in x.owner.inputs:
+        a, b = x.owner.inputs
+        return [b if y is a else a]
+    return None
+
+
+class SimplifyAtOutputs(NodeProcessingGraphRewriter):
+    """The tutorial's exercise: a traversal of one's own, with the method that the base class publishes."""
+
+    def __init__(self) -> None:
+        self.node_rewriter = local_simplify
+
+    def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
+        for node in fgraph.toposort():
+            fgraph = self.process_node(fgraph, node)
+        return fgraph
+
+
+local_simplify_1 = PatternNodeRewriter((true_div, (mul, "x", "y"), "y"), "x")
+local_simplify_2 = PatternNodeRewriter((true_div, (mul, "x", "y"), "x"), "y")
+
+WAYS: dict[str, GraphRewriter] = {
+    "graph rewriter": Simplify(),
+    "node rewriter": WalkingGraphRewriter(LocalSimplify()),
+    "decorated": WalkingGraphRewriter(local_simplify),
+    "outputs first": WalkingGraphRewriter(local_simplify, order="out_to_in"),
+    "process_node": SimplifyAtOutputs(),
+    "patterns": in2out(local_simplify_1, local_simplify_2),
+    "equilibrium": EquilibriumGraphRewriter([local_simplify_1, local_simplify_2]),
+}
+
+
+@pytest.fixture(params=WAYS)
+def simplify(request: pytest.FixtureRequest) -> GraphRewriter:
+    return WAYS[request.param]
+
+
+def test_the_first_example(simplify: GraphRewriter) -> None:
+    a = add(z, mul(true_div(mul(y, x), y), true_div(z, x)))
+    e = FunctionGraph([x, y, z], [a])
+    rewritten = simplify.rewrite(e)
+    assert show(rewritten) == "add(z, mul(x, true_div(z, x)))"
+    assert rewritten.inputs == e.inputs
+    assert show(e) == "add(z, mul(true_div(mul(y, x), y), true_div(z, x)))"
+    assert simplify(e) == rewritten
+
+
+def test_the_second_example_needs_no_merging(simplify: GraphRewriter) -> None:
+    a = true_div(mul(add(y, z), x), add(y, z))
+    e = FunctionGraph([x, y, z], [a])
+    assert MergeOptimizer().rewrite(e) is e
+    assert simplify.rewrite(e).outputs == (x,)
+
+
+def test_a_graph_with_nothing_to_do_is_returned_itself(simplify: GraphRewriter) -> None:
+    e = graph_of(true_div(mul(x, y), z))
+    assert simplify.rewrite(e) is e
+
+
+def test_many_instances() -> None:
+    a = x
+    for _ in range(50):
+        a = true_div(mul(a, y), y)
+    e = graph_of(add(a, a), a, y)
+    for name in ["node rewriter", "decorated", "outputs first", "patterns", "equilibrium"]:
+        assert show(WAYS[name].rewrite(e)) == "add(x, x), x, y"
+
+
+def test_replacing_one_op_by_another() -> None:
+    add_to_mul = SubstitutionNodeRewriter(add, mul)
+    e = graph_of(add(add(x, y), true_div(x, y)))
+    assert show(in2out(add_to_mul).rewrite(e)) == "mul(mul(x, y), true_div(x, y))"
+
+
+def test_a_substitution_that_does_not_fit_is_not_made() -> None:
+    e = graph_of(exp(x))
+    assert in2out(SubstitutionNodeRewriter(exp, identity)).rewrite(e) is e
+
+
+def test_removing_an_op() -> None:
+    remove_identity = RemovalNodeRewriter(identity)
+    e = graph_of(identity(add(identity(identity(x)), y)))
+    assert show(in2out(remove_identity).rewrite(e)) == "add(x, y)"
