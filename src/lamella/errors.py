@@ -31,6 +31,10 @@ class BroadcastError(LamellaError, ValueError):
     """Run-time lengths do not fit the broadcast pattern fixed when the graph was built."""
 
 
+class ShapeMismatchError(LamellaError, ValueError):
+    """An array has not the shape at run time that was specified while the graph was built, or that an Op needs."""
+
+
 class OutputTypeError(LamellaError, TypeError):
     """An Op computed a value that is not of the type it promised."""
 
@@ -81,3 +85,7 @@ class LoweringError(LamellaError, TypeError):
 
 class ShapeNotInferred(LamellaError, LookupError):
     """The shape of an Op's output can only be found by computing the output."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept where it should be."""

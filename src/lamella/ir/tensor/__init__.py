@@ -1,6 +1,8 @@
 """Tensors: `TensorType`, its variables, and the Ops on them with their NumPy meaning."""
 
 from lamella.ir.tensor import functions as functions
+from lamella.ir.tensor.alloc import Alloc as Alloc
+from lamella.ir.tensor.alloc import AllocEmpty as AllocEmpty
 from lamella.ir.tensor.conversion import as_tensor_variable as as_tensor_variable
 from lamella.ir.tensor.conversion import constant as constant
 from lamella.ir.tensor.dimshuffle import DimShuffle as DimShuffle
@@ -9,8 +11,20 @@ from lamella.ir.tensor.elemwise import broadcast_static_shapes as broadcast_stat
 from lamella.ir.tensor.elemwise import check_broadcast as check_broadcast
 from lamella.ir.tensor.extremes import Max as Max
 from lamella.ir.tensor.extremes import Min as Min
+from lamella.ir.tensor.known_integers import MovesElements as MovesElements
+from lamella.ir.tensor.known_integers import known_integer as known_integer
+from lamella.ir.tensor.known_integers import known_integers as known_integers
+from lamella.ir.tensor.lengths import as_length as as_length
+from lamella.ir.tensor.lengths import as_lengths as as_lengths
+from lamella.ir.tensor.lengths import as_shape_vector as as_shape_vector
+from lamella.ir.tensor.make_vector import MakeVector as MakeVector
 from lamella.ir.tensor.recurrence import LinearRecurrence as LinearRecurrence
 from lamella.ir.tensor.reduction import CAReduce as CAReduce
+from lamella.ir.tensor.reshape import Reshape as Reshape
+from lamella.ir.tensor.shape import Shape as Shape
+from lamella.ir.tensor.shape import Shape_i as Shape_i
+from lamella.ir.tensor.specify_shape import SpecifyShape as SpecifyShape
+from lamella.ir.tensor.specify_shape import Unbroadcast as Unbroadcast
 from lamella.ir.tensor.summation import Prod as Prod
 from lamella.ir.tensor.summation import Sum as Sum
 from lamella.ir.tensor.truth import All as All

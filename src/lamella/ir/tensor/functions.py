@@ -1,5 +1,16 @@
 """The tensor functions, by name: what ``lamella.tensor`` hands on, and what operators of tensor variables apply."""
 
+from lamella.ir.tensor.creation import alloc as alloc
+from lamella.ir.tensor.creation import broadcast_to as broadcast_to
+from lamella.ir.tensor.creation import empty as empty
+from lamella.ir.tensor.creation import empty_like as empty_like
+from lamella.ir.tensor.creation import fill as fill
+from lamella.ir.tensor.creation import full as full
+from lamella.ir.tensor.creation import full_like as full_like
+from lamella.ir.tensor.creation import ones as ones
+from lamella.ir.tensor.creation import ones_like as ones_like
+from lamella.ir.tensor.creation import zeros as zeros
+from lamella.ir.tensor.creation import zeros_like as zeros_like
 from lamella.ir.tensor.dimshuffle import dimshuffle as dimshuffle
 from lamella.ir.tensor.elementwise import add as add
 from lamella.ir.tensor.elementwise import exp as exp
@@ -9,6 +20,15 @@ from lamella.ir.tensor.elementwise import sub as sub
 from lamella.ir.tensor.elementwise import true_divide as true_divide
 from lamella.ir.tensor.extremes import max as max
 from lamella.ir.tensor.extremes import min as min
+from lamella.ir.tensor.reshape import flatten as flatten
+from lamella.ir.tensor.reshape import ravel as ravel
+from lamella.ir.tensor.reshape import reshape as reshape
+from lamella.ir.tensor.shape import shape as shape
+from lamella.ir.tensor.shape import shape_i as shape_i
+from lamella.ir.tensor.shape import shape_tuple as shape_tuple
+from lamella.ir.tensor.shape import size as size
+from lamella.ir.tensor.specify_shape import specify_shape as specify_shape
+from lamella.ir.tensor.specify_shape import unbroadcast as unbroadcast
 from lamella.ir.tensor.summation import prod as prod
 from lamella.ir.tensor.summation import sum as sum
 from lamella.ir.tensor.truth import all as all
