@@ -9,7 +9,12 @@ from lamella.typing_layer.aliasing import find_aliases as find_aliases
 from lamella.typing_layer.destruction import DestroyHandler as DestroyHandler
 from lamella.typing_layer.destruction import Supervisor as Supervisor
 from lamella.typing_layer.destruction import destruction_order as destruction_order
+from lamella.typing_layer.inplace import InplaceDecision as InplaceDecision
+from lamella.typing_layer.inplace import InplaceProposal as InplaceProposal
+from lamella.typing_layer.inplace import accept_inplace as accept_inplace
+from lamella.typing_layer.inplace import apply_inplace as apply_inplace
+from lamella.typing_layer.inplace import fast_inplace_check as fast_inplace_check
 from lamella.typing_layer.liveness import StoragePlan as StoragePlan
 from lamella.typing_layer.liveness import plan_storage as plan_storage
-from lamella.typing_layer.schedule import ScheduledGraph as ScheduledGraph
-from lamella.typing_layer.schedule import schedule as schedule
+from lamella.typing_layer.scheduling import ScheduledGraph as ScheduledGraph
+from lamella.typing_layer.scheduling import schedule as schedule

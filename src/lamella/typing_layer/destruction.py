@@ -19,19 +19,20 @@ import attrs
 from typing_extensions import override
 
 from lamella.errors import InconsistencyError
-from lamella.ir import Apply, Feature, FunctionGraph, Variable, toposort
+from lamella.ir import Apply, Feature, FunctionGraph, Op, Variable, toposort
 from lamella.typing_layer.aliasing import merged
 from lamella.typing_layer.ordering import Cycle, constrained_order
 
 __all__ = ["DestroyHandler", "Supervisor", "destruction_order", "destructive_nodes", "protected_variables"]
 
 AnyNode = Apply[Any]
+AnyOp = Op[Any, Any]
 AnyVariable = Variable[Any]
 
 
-def destroyed_inputs(node: AnyNode) -> tuple[int, ...]:
-    """Return the places of the inputs that a node overwrites, each once, in order."""
-    return tuple(sorted({place for places in node.op.destroy_map.values() for place in places}))
+def destroyed_inputs(op: AnyOp) -> tuple[int, ...]:
+    """Return the places of the inputs that an Op overwrites, each once, in order."""
+    return tuple(sorted({place for places in op.destroy_map.values() for place in places}))
 
 
 def destructive_nodes(order: Iterable[AnyNode]) -> list[AnyNode]:
@@ -44,11 +45,11 @@ def destructive_nodes(order: Iterable[AnyNode]) -> list[AnyNode]:
 class Contents:
     """What each Variable shows: the contents that each of some Variables brought into being."""
 
-    _shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
+    shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
 
     def of(self, variable: AnyVariable) -> tuple[AnyVariable, ...]:
         """Return the Variables whose contents a Variable may show; itself alone where it views nothing."""
-        return self._shown.get(variable, (variable,))
+        return self.shown.get(variable, (variable,))
 
     def overlap(self, a: AnyVariable, b: AnyVariable) -> bool:
         """Whether two Variables may show the same contents."""
@@ -56,10 +57,10 @@ class Contents:
 
 
 def output_contents(
-    node: AnyNode, shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
+    op: AnyOp, node: AnyNode, shown: Mapping[AnyVariable, tuple[AnyVariable, ...]]
 ) -> list[tuple[AnyVariable, ...]]:
-    """Return what each output of a node shows, given what other Variables than themselves show."""
-    view_map, destroy_map = node.op.view_map, node.op.destroy_map
+    """Return what each output of a node shows where it applies `op`, given what is shown by Variables that show another's contents."""
+    view_map, destroy_map = op.view_map, op.destroy_map
     found: list[tuple[AnyVariable, ...]] = []
     writer: dict[int, AnyVariable] = {}
     for index, output in enumerate(node.outputs):
@@ -80,7 +81,7 @@ def find_contents(order: Iterable[AnyNode], inputs: Iterable[AnyVariable]) -> Co
     shown: dict[AnyVariable, tuple[AnyVariable, ...]] = {}
     for node in order:
         if node.op.view_map or node.op.destroy_map:
-            found = zip(node.outputs, output_contents(node, shown), strict=True)
+            found = zip(node.outputs, output_contents(node.op, node, shown), strict=True)
             shown.update({output: parts for output, parts in found if output not in given and parts != (output,)})
     return Contents(shown)
 
@@ -101,23 +102,32 @@ def find_readers(
     return found
 
 
-def tolerates(node: AnyNode, destroyed: int, other: int) -> bool:
-    """Whether a node may overwrite one input while another of its inputs is the same Variable, or shares its memory.
+def tolerates(op: AnyOp, destroyed: int, other: int, same: bool) -> bool:
+    """Whether an Op may overwrite one input while another one is the same Variable (`same`), or shares its memory.
 
     An Op says so in the attributes ``destroyhandler_tolerate_same`` (for the same Variable) and
     ``destroyhandler_tolerate_aliased`` (for any sharing): pairs of an overwritten input and another one.
     """
     pair = (destroyed, other)
-    if pair in getattr(node.op, "destroyhandler_tolerate_aliased", ()):
+    if pair in getattr(op, "destroyhandler_tolerate_aliased", ()):
         return True
-    same = node.inputs[destroyed] is node.inputs[other]
-    return same and pair in getattr(node.op, "destroyhandler_tolerate_same", ())
+    return same and pair in getattr(op, "destroyhandler_tolerate_same", ())
 
 
 @final
 @attrs.frozen(eq=False, repr=False)
-class _Destruction:
-    before: Mapping[AnyNode, tuple[AnyNode, ...]]
+class Destruction:
+    """The order that destruction demands, and what no order can mend.
+
+    Attributes
+    ----------
+    before
+        For a node that overwrites something, the other readers of that, each with the Variable overwritten and the one it reads.
+    conflicts
+        What cannot be, whatever the order.
+    """
+
+    before: Mapping[AnyNode, Mapping[AnyNode, tuple[AnyVariable, AnyVariable]]]
     conflicts: tuple[str, ...]
 
 
@@ -129,22 +139,24 @@ def _through(variable: AnyVariable, destroyed: AnyVariable) -> str:
     return _name(destroyed) if variable is destroyed else f"{_name(destroyed)} (through {_name(variable)})"
 
 
-def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> _Destruction:
+def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> Destruction:
     order = toposort(fgraph.outputs, fgraph.inputs)
     destroyers = destructive_nodes(order)
     if not destroyers:
-        return _Destruction({}, ())
+        return Destruction({}, ())
     contents = find_contents(order, fgraph.inputs)
-    wanted = frozenset([c for node in destroyers for i in destroyed_inputs(node) for c in contents.of(node.inputs[i])])
+    wanted = frozenset(
+        [c for node in destroyers for i in destroyed_inputs(node.op) for c in contents.of(node.inputs[i])]
+    )
     readers = find_readers(fgraph, contents, wanted)
     conflicts: list[str] = []
-    before: dict[AnyNode, dict[AnyNode, None]] = {}
+    before: dict[AnyNode, dict[AnyNode, tuple[AnyVariable, AnyVariable]]] = {}
     destroyed_by: dict[AnyVariable, AnyNode] = {}
     for node in destroyers:
-        places = destroyed_inputs(node)
+        places = destroyed_inputs(node.op)
         for place in places:
             destroyed = node.inputs[place]
-            conflicts.extend(own_conflicts(node, place, places, contents))
+            conflicts.extend(own_conflicts(node.op, node, place, contents))
             for content in contents.of(destroyed):
                 reason = "a constant" if content.is_constant else protected.get(content)
                 if reason is not None:
@@ -160,21 +172,22 @@ def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> _De
                             f"{node} overwrites {_name(destroyed)}, whose memory the output {_name(variable)} of the graph shows"
                         )
                     elif reader is not node:
-                        before.setdefault(node, {})[reader] = None
-    return _Destruction({node: tuple(nodes) for node, nodes in before.items()}, tuple(dict.fromkeys(conflicts)))
+                        before.setdefault(node, {}).setdefault(reader, (destroyed, variable))
+    return Destruction(before, tuple(dict.fromkeys(conflicts)))
 
 
-def own_conflicts(node: AnyNode, place: int, places: Sequence[int], contents: Contents) -> list[str]:
-    """Return why a node cannot overwrite one of its inputs because of another one."""
+def own_conflicts(op: AnyOp, node: AnyNode, place: int, contents: Contents) -> list[str]:
+    """Return why a node that applies `op` cannot overwrite one of its inputs because of another one."""
     destroyed = node.inputs[place]
+    places = destroyed_inputs(op)
     return [
-        f"{node} overwrites its input {place}, {_name(destroyed)}, and its input {other}, {_name(variable)}, "
-        + ("is the same variable" if variable is destroyed else "shares its memory")
+        f"{op} would overwrite its input {place}, {_name(destroyed)}, while its input {other}, {_name(variable)}, "
+        + ("is the same variable" if variable is destroyed else "may share its memory")
         for other, variable in enumerate(node.inputs)
         if other != place
         and not (other in places and other < place)
         and contents.overlap(destroyed, variable)
-        and not tolerates(node, place, other)
+        and not tolerates(op, place, other, variable is destroyed)
     ]
 
 
@@ -187,22 +200,18 @@ def protected_variables(fgraph: FunctionGraph) -> dict[AnyVariable, str]:
     return found
 
 
-def _ordered(fgraph: FunctionGraph, found: _Destruction) -> tuple[AnyNode, ...]:
-    conflicts = list(found.conflicts)
-    before: dict[AnyNode, list[AnyNode]] = {node: list(nodes) for node, nodes in found.before.items()}
+def ordering_constraints(fgraph: FunctionGraph, facts: Destruction | None = None) -> dict[AnyNode, list[AnyNode]]:
+    """Return, for a node, the nodes that must come before it because of what it overwrites or because a feature says so."""
+    facts = _analyse(fgraph, {}) if facts is None else facts
+    found = {node: list(nodes) for node, nodes in facts.before.items()}
     for feature in fgraph.features:
         if not isinstance(feature, DestroyHandler):
             for node, nodes in feature.orderings(fgraph).items():
-                before.setdefault(node, []).extend(nodes)
-    order = constrained_order(toposort(fgraph.outputs, fgraph.inputs), before, fgraph.inputs)
-    if isinstance(order, Cycle):
-        conflicts.append(_explain(order, found, fgraph))
-    elif not conflicts:
-        return order
-    raise InconsistencyError("the graph overwrites what it still needs:\n" + "\n".join(f"- {c}" for c in conflicts))
+                found.setdefault(node, []).extend(nodes)
+    return found
 
 
-def _explain(cycle: Cycle, found: _Destruction, fgraph: FunctionGraph) -> str:
+def _explain(cycle: Cycle, found: Destruction, fgraph: FunctionGraph) -> str:
     given = frozenset(fgraph.inputs)
     links: list[str] = []
     for first, second in zip(cycle.nodes, (*cycle.nodes[1:], cycle.nodes[0]), strict=True):
@@ -210,7 +219,9 @@ def _explain(cycle: Cycle, found: _Destruction, fgraph: FunctionGraph) -> str:
         if used:
             links.append(f"{first} must come before {second}, which uses {_name(used[0])}")
         elif first in found.before.get(second, ()):
-            links.append(f"{first} must come before {second}, which overwrites what {first} reads")
+            destroyed, read = found.before[second][first]
+            shared = "" if read is destroyed else f", whose memory {_name(read)} may share"
+            links.append(f"{first} must come before {second}, which overwrites {_name(destroyed)}{shared}")
         else:
             links.append(f"{first} must come before {second}, as a feature of the graph demands")
     shown = links if len(links) <= 6 else [*links[:3], f"... ({len(links) - 6} more) ...", *links[-3:]]
@@ -228,7 +239,16 @@ def destruction_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
         There is no such order; or a node overwrites a constant, an input that a `Supervisor` of the graph protects, the memory of an output of
         the graph, or memory that another of its own inputs shares. The message names the nodes and Variables.
     """
-    return _ordered(fgraph, _analyse(fgraph, protected_variables(fgraph)))
+    found = _analyse(fgraph, protected_variables(fgraph))
+    conflicts = list(found.conflicts)
+    order = constrained_order(
+        toposort(fgraph.outputs, fgraph.inputs), ordering_constraints(fgraph, found), fgraph.inputs
+    )
+    if isinstance(order, Cycle):
+        conflicts.append(_explain(order, found, fgraph))
+    elif not conflicts:
+        return order
+    raise InconsistencyError("the graph overwrites what it still needs:\n" + "\n".join(f"- {c}" for c in conflicts))
 
 
 @final
@@ -247,7 +267,7 @@ class DestroyHandler(Feature):
     @override
     def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
         """Return, for each node that overwrites something, the other readers of what it overwrites."""
-        return _analyse(fgraph, {}).before
+        return {node: tuple(readers) for node, readers in _analyse(fgraph, {}).before.items()}
 
 
 def _as_tuple(variables: Iterable[AnyVariable]) -> tuple[AnyVariable, ...]:
@@ -274,7 +294,7 @@ class Supervisor(Feature):
         contents = find_contents(order, fgraph.inputs)
         guarded = frozenset(self.protected)
         for node in destructive_nodes(order):
-            for place in destroyed_inputs(node):
+            for place in destroyed_inputs(node.op):
                 met = guarded.intersection(contents.of(node.inputs[place]))
                 if met:
                     raise InconsistencyError(

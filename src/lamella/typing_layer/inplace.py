@@ -1,0 +1,251 @@
+"""In-place rewriting: which of many proposals to work in place can hold together.
+
+Before: ``y = exp(x); z = y * 2; s = sum(y)``; proposals: ``mul`` over its input 0, ``exp`` over its input 0. After: ``mul`` overwrites
+``y`` (and runs after ``sum``); ``exp`` does not overwrite ``x``, a protected input.
+
+A node with several ways of working in place is proposed once for each, best first. Each proposal is judged by itself, together with
+what has been accepted before, so a wrong one costs nothing but itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, final
+
+import attrs
+
+from lamella.ir import Apply, FunctionGraph, Op, Variable, toposort
+from lamella.typing_layer.destruction import (
+    destroyed_inputs,
+    destruction_order,
+    find_contents,
+    find_readers,
+    ordering_constraints,
+    output_contents,
+    own_conflicts,
+    protected_variables,
+)
+from lamella.typing_layer.dynamic_order import DynamicOrder
+from lamella.typing_layer.ordering import data_edges
+
+__all__ = ["InplaceDecision", "InplaceProposal", "accept_inplace", "apply_inplace", "fast_inplace_check"]
+
+AnyNode = Apply[Any]
+AnyVariable = Variable[Any]
+
+
+@final
+@attrs.frozen
+class InplaceProposal:
+    """The proposal to apply, in place of a node's Op, one that means the same and overwrites inputs.
+
+    Attributes
+    ----------
+    node
+        The node.
+    op
+        The Op to apply to the node's inputs; its ``destroy_map`` says what it overwrites.
+    """
+
+    node: AnyNode
+    op: Op[Any, Any]
+
+
+@final
+@attrs.frozen
+class InplaceDecision:
+    """What was accepted of some proposals, and why the others were not.
+
+    Attributes
+    ----------
+    accepted
+        The accepted proposals, in the order in which they were made; one per node at most. All hold together.
+    refused
+        The other ones, each with the reason.
+    """
+
+    accepted: tuple[InplaceProposal, ...]
+    refused: tuple[tuple[InplaceProposal, str], ...]
+
+
+@final
+class _Analysis:
+    """The state of one run of `accept_inplace`."""
+
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        self.order = destruction_order(fgraph)
+        plain = toposort(fgraph.outputs, fgraph.inputs)
+        self.number = {node: i for i, node in enumerate(self.order)}
+        needs = data_edges(self.order, fgraph.inputs)
+        for node, others in ordering_constraints(fgraph).items():
+            needs[node] = [*needs[node], *others]
+        numbered = [[self.number[other] for other in needs[node]] for node in self.order]
+        self.dynamic = DynamicOrder(numbered, range(len(self.order)))
+        self.contents = find_contents(plain, fgraph.inputs)
+        self.readers = find_readers(fgraph, self.contents)
+        for readers in self.readers.values():
+            readers.reverse()  # the last reader, most likely to depend on the others, is tried first
+        self.protected = protected_variables(fgraph)
+        self.accepted: dict[AnyNode, InplaceProposal] = {}
+        self.destroyed_by: dict[AnyVariable, AnyNode] = {
+            content: node
+            for node in self.order
+            for place in destroyed_inputs(node.op)
+            for content in self.contents.of(node.inputs[place])
+        }
+
+    def forbidden(self, content: AnyVariable) -> str | None:
+        """Return why some contents can never be overwritten."""
+        return "a constant" if content.is_constant else self.protected.get(content)
+
+    def judge(self, proposal: InplaceProposal) -> str | None:
+        """Accept a proposal and return None; or return why it is refused, with nothing changed."""
+        node, op = proposal.node, proposal.op
+        if node not in self.number:
+            return f"{node} is no node of the graph"
+        if node in self.accepted:
+            return "another proposal for this node was accepted"
+        places = destroyed_inputs(op)
+        if any(not 0 <= place < len(node.inputs) for place in places):
+            return f"the destroy_map of {op} names an input that {node} does not have"
+        shown = [self.contents.of(output) for output in node.outputs]
+        if output_contents(op, node, self.contents.shown) != shown:
+            return f"{op} views other inputs than {node.op} does"
+        contents: dict[AnyVariable, None] = {}
+        for place in places:
+            conflicts = own_conflicts(op, node, place, self.contents)
+            if conflicts:
+                return conflicts[0]
+            contents.update(dict.fromkeys(self.contents.of(node.inputs[place])))
+        for content in contents:
+            reason = self.forbidden(content)
+            if reason is not None:
+                return f"`{content}` is {reason}"
+            other = self.destroyed_by.get(content, node)
+            if other is not node:
+                return f"{other} overwrites `{content}` already"
+        reason = self._run_last(node, contents)
+        if reason is None:
+            self.accepted[node] = proposal
+            self.destroyed_by.update(dict.fromkeys(contents, node))
+        return reason
+
+    def _run_last(self, node: AnyNode, contents: Iterable[AnyVariable]) -> str | None:
+        """Demand that a node run after all other readers of some contents."""
+        late = self.number[node]
+        demanded: list[int] = []
+        refusal: str | None = None
+        for content in contents:
+            readers = self.readers.get(content, [])
+            for i, (reader, variable) in enumerate(readers):
+                if reader is node:
+                    continue
+                if reader is None:
+                    refusal = f"the output `{variable}` of the graph shows `{content}`"
+                elif not self.dynamic.spend(1):
+                    refusal = "the graph is too entangled to find out with bounded effort"
+                elif not self.dynamic.add(self.number[reader], late):
+                    refusal = f"{reader} reads `{variable}` and cannot run before {node}"
+                else:
+                    demanded.append(self.number[reader])
+                    continue
+                # What stood in the way once is asked first the next time.
+                readers.insert(0, readers.pop(i))
+                break
+            if refusal is not None:
+                break
+        if refusal is not None:
+            for early in demanded:
+                self.dynamic.remove(early, late)
+        return refusal
+
+
+def accept_inplace(fgraph: FunctionGraph, proposals: Iterable[InplaceProposal]) -> InplaceDecision:
+    """Decide which proposals can be carried out together.
+
+    Proposals are judged in the order given, each together with the graph's own in-place nodes and with what was accepted
+    before. The cost is linear in the size of the graph and the number of proposals, but for reorderings, whose total is bounded.
+
+    Parameters
+    ----------
+    fgraph
+        The graph. Inputs that a `Supervisor` among its features protects are never overwritten, nor are constants or outputs.
+    proposals
+        Ways for nodes to work in place. Of several for one node, the first that is acceptable is accepted.
+
+    Raises
+    ------
+    InconsistencyError
+        The graph itself cannot be run in any order.
+    """
+    analysis = _Analysis(fgraph)
+    refused: list[tuple[InplaceProposal, str]] = []
+    for proposal in proposals:
+        reason = analysis.judge(proposal)
+        if reason is not None:
+            refused.append((proposal, reason))
+    return InplaceDecision(tuple(analysis.accepted.values()), tuple(refused))
+
+
+def apply_inplace(
+    fgraph: FunctionGraph, accepted: Sequence[InplaceProposal]
+) -> tuple[FunctionGraph, Mapping[AnyVariable, AnyVariable]]:
+    """Carry out accepted proposals.
+
+    Parameters
+    ----------
+    fgraph
+        The graph.
+    accepted
+        Proposals that `accept_inplace` accepted.
+
+    Returns
+    -------
+    FunctionGraph
+        The new graph, with the same features.
+    Mapping
+        For each Variable that had to be computed anew, the one that stands for it now.
+
+    Raises
+    ------
+    InconsistencyError
+        A feature of the graph refuses the new one.
+    """
+    ops = {proposal.node: proposal.op for proposal in accepted}
+    replaced: dict[AnyVariable, AnyVariable] = {}
+    given = frozenset(fgraph.inputs)
+    for node in toposort(fgraph.outputs, fgraph.inputs):
+        op = ops.get(node, node.op)
+        inputs = tuple([replaced.get(variable, variable) for variable in node.inputs])
+        if op is node.op and inputs == node.inputs:
+            continue
+        types = tuple([output.type for output in node.outputs])
+        names = tuple([output.name for output in node.outputs])
+        origin = node.origin
+        made = Apply.with_names(op, inputs, types, names, None if origin is None else attrs.astuple(origin))
+        replaced.update({old: new for old, new in zip(node.outputs, made.outputs, strict=True) if old not in given})
+    return fgraph.with_outputs([replaced.get(output, output) for output in fgraph.outputs]), replaced
+
+
+def fast_inplace_check(fgraph: FunctionGraph, inputs: Sequence[AnyVariable]) -> list[AnyVariable]:
+    """Return those of some Variables that a node might overwrite: a cheap test that `accept_inplace` need not confirm.
+
+    Left out are Variables that show the contents of a constant, of a protected input or of an output of the graph, and what is
+    overwritten already.
+
+    Parameters
+    ----------
+    fgraph
+        The graph.
+    inputs
+        Variables of the graph.
+    """
+    order = toposort(fgraph.outputs, fgraph.inputs)
+    contents = find_contents(order, fgraph.inputs)
+    taken = set(protected_variables(fgraph))
+    for output in fgraph.outputs:
+        taken.update(contents.of(output))
+    for node in order:
+        for place in destroyed_inputs(node.op):
+            taken.update(contents.of(node.inputs[place]))
+    return [v for v in inputs if not any(c.is_constant or c in taken for c in contents.of(v))]
