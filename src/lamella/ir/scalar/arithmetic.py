@@ -1,22 +1,40 @@
-"""Sums, differences, products, quotients, powers."""
+"""Sums, differences, products, quotients, signs."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 from typing_extensions import override
 
+import lamella.ir.scalar.functions as ls
 from lamella.ir.graph.core import Variable
-from lamella.ir.scalar.dtypes import DTypeOrLiteral, Loop, resolve_ufunc_loop
-from lamella.ir.scalar.op import ScalarOp, UfuncScalarOp
-from lamella.ir.scalar.variable import ScalarLike, ScalarVariable
+from lamella.ir.scalar.cotangents import pull_back, times_slope, zero_cotangent
+from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, DTypeOrLiteral, Loop, resolve_ufunc_loop
+from lamella.ir.scalar.op import BinaryUfunc, ScalarOp, Scalars, Slopes, UnaryUfunc
+from lamella.ir.scalar.variable import ScalarLike
 
-__all__ = ["Add", "Mul", "Neg", "Sub", "TrueDivide", "add", "mul", "neg", "sub", "true_divide"]
+__all__ = [
+    "Abs",
+    "Add",
+    "AnnihilatingMul",
+    "Mul",
+    "Neg",
+    "Sign",
+    "Sub",
+    "TrueDivide",
+    "abs",
+    "add",
+    "annihilating_mul",
+    "mul",
+    "neg",
+    "sign",
+    "sub",
+    "true_divide",
+]
 
 
 class _Fold(ScalarOp[[ScalarLike, ScalarLike]]):
@@ -27,11 +45,7 @@ class _Fold(ScalarOp[[ScalarLike, ScalarLike]]):
     nin = -1
     commutative = True
     associative = True
-
-    @property
-    @abstractmethod
-    def ufunc(self) -> np.ufunc:
-        """The binary ufunc."""
+    ufunc: ClassVar[np.ufunc]
 
     @override
     def loop(self, dtypes: Sequence[DTypeOrLiteral]) -> Loop:
@@ -53,114 +67,131 @@ class _Fold(ScalarOp[[ScalarLike, ScalarLike]]):
 @final
 @attrs.frozen(repr=False)
 class Add(_Fold):
-    """``x + y``; of booleans, `or`."""
+    """``x + y + ...``; of booleans, `or`."""
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.add
+    ufunc = np.add
 
     @override
-    def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        return [output_grads[0]] * len(inputs)
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        return [1] * len(inputs)
 
 
 @final
 @attrs.frozen(repr=False)
 class Mul(_Fold):
-    """``x * y``; of booleans, `and`."""
+    """``x * y * ...``; of booleans, `and`."""
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.multiply
+    ufunc = np.multiply
 
     @override
-    def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        (gz,) = output_grads
-        return [reduce(mul, [*inputs[:i], *inputs[i + 1 :]], gz) for i in range(len(inputs))]
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        return [reduce(ls.mul, [*inputs[:i], *inputs[i + 1 :]]) for i in range(len(inputs))]
 
 
 @final
 @attrs.frozen(repr=False)
-class Sub(UfuncScalarOp[[ScalarLike, ScalarLike]]):
-    """``x - y``."""
+class Sub(BinaryUfunc):
+    """``x - y``; of booleans, a TypeError."""
 
-    nin = 2
-
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.subtract
+    ufunc = np.subtract
 
     @override
-    def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        (gz,) = output_grads
-        return [gz, -gz]
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        return [1, -1]
 
 
 @final
 @attrs.frozen(repr=False)
-class TrueDivide(UfuncScalarOp[[ScalarLike, ScalarLike]]):
+class TrueDivide(BinaryUfunc):
     """``x / y``, of integers too."""
 
-    nin = 2
-
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.true_divide
+    flops_per_element = 4
+    ufunc = np.true_divide
 
     @override
-    def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        (_, y), (z,), (gz,) = inputs, outputs, output_grads
-        return [gz / y, -(gz * z) / y]
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (_, y), (z,) = inputs, outputs
+        return [ls.reciprocal(y), -z / y]
 
 
 @final
 @attrs.frozen(repr=False)
-class Neg(UfuncScalarOp[[ScalarLike]]):
+class Neg(UnaryUfunc):
     """``-x``; of unsigned integers, modulo their range; of booleans, a TypeError."""
 
-    nin = 1
+    ufunc = np.negative
 
-    @property
     @override
-    def ufunc(self) -> np.ufunc:
-        return np.negative
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        return [-1]
+
+
+@final
+@attrs.frozen(repr=False)
+class Abs(UnaryUfunc):
+    """``|x|``. The gradient at 0 is 0."""
+
+    ufunc = np.absolute
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        direction = ls.sign(inputs[0])
+        # The cotangent of a complex number points along it: the conjugate is undone by that of a holomorphic function.
+        return [ls.conj(direction) if direction.dtype in COMPLEX_DTYPES else direction]
+
+
+@final
+@attrs.frozen(repr=False)
+class Sign(UnaryUfunc):
+    """-1, 0 or 1; of complex numbers, ``x / |x|``, or 0.
+
+    The gradient of real numbers is 0, at 0 too; that of complex ones is not defined at 0.
+    """
+
+    ufunc = np.sign
 
     @override
     def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        return [-output_grads[0]]
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence[Any]
+    ) -> Sequence[Variable[Any]]:
+        (x,), (z,), (gz,) = inputs, outputs, output_grads
+        if x.dtype not in COMPLEX_DTYPES:
+            return [zero_cotangent(x)]
+        across = gz - z * ls.real(ls.conj(z) * gz)  # only the part that turns x counts
+        return [times_slope(across, ls.reciprocal(ls.abs(x)))]
 
 
+@final
+@attrs.frozen(repr=False)
+class AnnihilatingMul(BinaryUfunc):
+    """``g * slope``, and exactly 0 where ``g`` is 0, though ``slope`` be infinite or NaN.
+
+    This is how cotangents are multiplied: a branch that was not taken contributes nothing. It is linear in ``g``, and its
+    derivatives are those of the plain product.
+    """
+
+    flops_per_element = 2
+    ufunc = np.multiply
+
+    @override
+    def impl(self, *operands: Any) -> Any:
+        g, slope = operands
+        product = g * slope
+        return np.where(g == 0, product.dtype.type(0), product)
+
+    @override
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence[Any]
+    ) -> Sequence[Variable[Any]]:
+        (g, slope), (gz,) = inputs, output_grads
+        return [pull_back(gz, slope), pull_back(gz, g)]
+
+
+abs = Abs()
 add = Add()
+annihilating_mul = AnnihilatingMul()
 mul = Mul()
+neg = Neg()
+sign = Sign()
 sub = Sub()
 true_divide = TrueDivide()
-neg = Neg()

@@ -2,40 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, final
+import math
+from typing import final
 
 import attrs
 import numpy as np
 from typing_extensions import override
 
-from lamella.ir.graph.core import Variable
-from lamella.ir.scalar.op import UfuncScalarOp
-from lamella.ir.scalar.variable import ScalarLike, ScalarVariable
+import lamella.ir.scalar.functions as ls
+from lamella.ir.scalar.op import Scalars, Slopes, UnaryUfunc
 
-__all__ = ["Exp", "exp"]
+__all__ = [
+    "Exp",
+    "Exp2",
+    "Expm1",
+    "Log",
+    "Log1p",
+    "Log2",
+    "Log10",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+]
 
 
 @final
 @attrs.frozen(repr=False)
-class Exp(UfuncScalarOp[[ScalarLike]]):
+class Exp(UnaryUfunc):
     """``e ** x``."""
 
-    nin = 1
-
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.exp
+    flops_per_element = 20
+    ufunc = np.exp
 
     @override
-    def L_op(
-        self,
-        inputs: Sequence[ScalarVariable],
-        outputs: Sequence[ScalarVariable],
-        output_grads: Sequence[ScalarVariable],
-    ) -> list[Variable[Any]]:
-        return [output_grads[0] * outputs[0]]
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (z,) = outputs
+        return [z]
+
+
+@final
+@attrs.frozen(repr=False)
+class Exp2(UnaryUfunc):
+    """``2 ** x``."""
+
+    flops_per_element = 20
+    ufunc = np.exp2
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (z,) = outputs
+        return [z * math.log(2)]
+
+
+@final
+@attrs.frozen(repr=False)
+class Expm1(UnaryUfunc):
+    """``e**x - 1``, exact near 0."""
+
+    flops_per_element = 25
+    ufunc = np.expm1
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (x,) = inputs
+        return [ls.exp(x)]
+
+
+@final
+@attrs.frozen(repr=False)
+class Log(UnaryUfunc):
+    """The natural logarithm; NaN of negative floats. The slope at 0 is infinite."""
+
+    flops_per_element = 20
+    ufunc = np.log
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (x,) = inputs
+        return [ls.reciprocal(x)]
+
+
+@final
+@attrs.frozen(repr=False)
+class Log2(UnaryUfunc):
+    """The logarithm to base 2; NaN of negative floats. The slope at 0 is infinite."""
+
+    flops_per_element = 20
+    ufunc = np.log2
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (x,) = inputs
+        return [(1 / math.log(2)) / x]
+
+
+@final
+@attrs.frozen(repr=False)
+class Log10(UnaryUfunc):
+    """The logarithm to base 10; NaN of negative floats. The slope at 0 is infinite."""
+
+    flops_per_element = 20
+    ufunc = np.log10
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (x,) = inputs
+        return [(1 / math.log(10)) / x]
+
+
+@final
+@attrs.frozen(repr=False)
+class Log1p(UnaryUfunc):
+    """``log(1 + x)``, exact near 0. The slope at -1 is infinite."""
+
+    flops_per_element = 25
+    ufunc = np.log1p
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        (x,) = inputs
+        return [ls.reciprocal(1 + x)]
 
 
 exp = Exp()
+exp2 = Exp2()
+expm1 = Expm1()
+log = Log()
+log2 = Log2()
+log10 = Log10()
+log1p = Log1p()

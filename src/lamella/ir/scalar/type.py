@@ -21,6 +21,11 @@ def _dtype_name(dtype: npt.DTypeLike) -> str:
     return normalize_dtype(dtype)
 
 
+def _scalar(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> np.generic:
+    with np.errstate(all="ignore"):
+        return dtype.type(array.astype(dtype)[()])  # type: ignore[no-any-return]  # dtype.type is a subclass of generic
+
+
 @final
 @attrs.frozen(repr=False, cache_hash=True)
 class ScalarType(Type[np.generic]):
@@ -38,11 +43,19 @@ class ScalarType(Type[np.generic]):
         array = np.asarray(value)
         if array.ndim != 0:
             raise TypeError(f"a scalar is expected, not an array of shape {array.shape}")
-        literal = isinstance(value, int | float | complex) and not isinstance(value, np.generic)
-        if not literal and not allow_downcast and not np.can_cast(array.dtype, numpy_dtype, "safe"):
-            raise TypeError(f"{value!r} of dtype {array.dtype} does not fit {self.dtype} without loss")
-        made: np.generic = numpy_dtype.type(value)
-        return made
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"{value!r} of type {type(value).__name__} is no number")
+        if array.dtype == numpy_dtype or allow_downcast or np.can_cast(array.dtype, numpy_dtype, "safe"):
+            return _scalar(array, numpy_dtype)
+        if isinstance(value, int) and not isinstance(value, np.generic):
+            made: np.generic = numpy_dtype.type(value)  # an OverflowError where it does not fit
+            return made
+        kinds = "biufc"
+        if not isinstance(value, np.generic | np.ndarray) and kinds.index(numpy_dtype.kind) >= kinds.index(
+            array.dtype.kind
+        ):
+            return _scalar(array, numpy_dtype)  # a literal is rounded to the precision
+        raise TypeError(f"{value!r} of dtype {array.dtype} does not fit {self.dtype} without loss")
 
     @override
     def values_eq(self, a: Any, b: Any) -> bool:
