@@ -9,9 +9,11 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
+import lamella.ir.scalar.functions as ls
 import lamella.ir.tensor.functions as lt
 from lamella.ir.graph.core import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
+from lamella.ir.tensor.cotangents import times_slope, zero_cotangent
 from lamella.ir.tensor.reduced_axes import with_kept_axes
 from lamella.ir.tensor.reduction import CAReduce, apply_reduction
 from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
@@ -42,8 +44,8 @@ class _Extreme(CAReduce):
     ) -> list[Variable[Any]]:
         (x,), (z,), (gz,) = inputs, outputs, output_grads
         if not is_differentiable_dtype(x.dtype):
-            return [lt.zeros_like(x, "float64")]
-        return [lt.mul(with_kept_axes(gz, self.axes), self._share(x, z))]
+            return [zero_cotangent(x)]
+        return [times_slope(with_kept_axes(gz, self.axes), self._share(x, z))]
 
     @override
     def R_op(
@@ -52,7 +54,7 @@ class _Extreme(CAReduce):
         (x,), (tangent,) = inputs, eval_points
         if tangent is None or not is_differentiable_dtype(x.dtype):
             return [None]
-        return [lt.sum(lt.mul(tangent, self._share(x, self(x))), axis=self.axes)]
+        return [lt.sum(times_slope(tangent, self._share(x, self(x))), axis=self.axes)]
 
 
 @final
@@ -68,10 +70,8 @@ class Max(_Extreme):
         The axes to reduce.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.maximum
+    ufunc = np.maximum
+    scalar_op = ls.maximum
 
 
 @final
@@ -85,10 +85,8 @@ class Min(_Extreme):
         The axes to reduce.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.minimum
+    ufunc = np.minimum
+    scalar_op = ls.minimum
 
 
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:

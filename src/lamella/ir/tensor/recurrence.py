@@ -19,6 +19,7 @@ from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor.conversion import as_tensor_variable
+from lamella.ir.tensor.cotangents import conjugate, pull_back, times_slope
 from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorLike, TensorVariable
 
@@ -92,15 +93,15 @@ class LinearRecurrence(Op[[TensorLike, TensorLike], TensorVariable]):
     ) -> list[Variable[Any]]:
         (a, _), (z,), (gz,) = inputs, outputs, output_grads
         # A state's cotangent is g[i] + a[i] * (the next state's): the same recurrence, walked back.
-        g_next = LinearRecurrence(self.axis, 0.0, not self.reverse)(a, gz)
-        return [lt.mul(z, g_next), g_next]
+        g_next = LinearRecurrence(self.axis, 0.0, not self.reverse)(conjugate(a), gz)
+        return [pull_back(g_next, z), g_next]
 
     @override
     def R_op(
         self, inputs: Sequence[TensorVariable], eval_points: Sequence[TensorVariable | None]
     ) -> list[Variable[Any] | None]:
         (a, b), (da, db) = inputs, eval_points
-        terms = [] if da is None else [lt.mul(self(a, b), da)]
+        terms = [] if da is None else [times_slope(da, self(a, b))]
         terms += [] if db is None else [db]
         if not terms:
             return [None]

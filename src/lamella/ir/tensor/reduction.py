@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 import numpy as np
@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from lamella.ir.graph.core import Apply, Op, OutputStorage
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.reduced_axes import Axes, as_axes, kept, reduced_shape, sorted_axes, with_kept_axes
 from lamella.ir.tensor.type import TensorType
@@ -26,7 +27,9 @@ __all__ = ["CAReduce", "apply_reduction"]
 
 @attrs.frozen(repr=False)
 class CAReduce(Op[[TensorLike], TensorVariable]):
-    """Reduce an array along axes by a binary ufunc.
+    """Reduce an array along axes by a function of two numbers.
+
+    A subclass gives `ufunc`, `scalar_op` and `loop`.
 
     Parameters
     ----------
@@ -39,14 +42,19 @@ class CAReduce(Op[[TensorLike], TensorVariable]):
         On application: an axis is not there.
     ValueError
         On application: an axis is named twice. At run time: there are no elements, and the function has no identity.
+
+    Attributes
+    ----------
+    ufunc
+        The function, as NumPy has it.
+    scalar_op
+        The function, as a scalar Op.
     """
 
-    axis: Axes = attrs.field(default=None, converter=as_axes)
+    ufunc: ClassVar[np.ufunc]
+    scalar_op: ClassVar[ScalarOp[Any]]
 
-    @property
-    @abstractmethod
-    def ufunc(self) -> np.ufunc:
-        """The function of two numbers."""
+    axis: Axes = attrs.field(default=None, converter=as_axes)
 
     @abstractmethod
     def loop(self, dtype: str) -> tuple[str, str]:

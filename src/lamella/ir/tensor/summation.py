@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final, Self, final
 
 import attrs
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+import lamella.ir.scalar.functions as ls
 import lamella.ir.tensor.functions as lt
 from lamella.ir.graph.core import Variable
 from lamella.ir.scalar.dtypes import (
@@ -20,6 +22,7 @@ from lamella.ir.scalar.dtypes import (
     is_differentiable_dtype,
     normalize_dtype,
 )
+from lamella.ir.tensor.cotangents import fit_cotangent, pull_back, times_slope, zero_cotangent
 from lamella.ir.tensor.recurrence import products_of_others
 from lamella.ir.tensor.reduced_axes import sorted_axes, with_kept_axes
 from lamella.ir.tensor.reduction import CAReduce, apply_reduction
@@ -100,10 +103,8 @@ class Sum(_Accumulation):
         The dtype to accumulate in, which elements are cast to. By default `dtype`; twice as wide for narrow floats.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.add
+    ufunc = np.add
+    scalar_op = ls.add
 
     @override
     def L_op(
@@ -114,8 +115,8 @@ class Sum(_Accumulation):
     ) -> list[Variable[Any]]:
         (x,), (gz,) = inputs, output_grads
         if not self.is_differentiable(x.dtype):
-            return [lt.zeros_like(x, x.dtype if is_differentiable_dtype(x.dtype) else "float64")]
-        return [lt.fill(x, with_kept_axes(_like(gz, x), self.axes))]
+            return [zero_cotangent(x)]
+        return [lt.fill(x, with_kept_axes(fit_cotangent(gz, x), self.axes))]
 
     @override
     def R_op(
@@ -139,10 +140,8 @@ class Prod(_Accumulation):
         As those of `Sum`.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.multiply
+    ufunc = np.multiply
+    scalar_op = ls.mul
 
     @override
     def L_op(
@@ -153,21 +152,18 @@ class Prod(_Accumulation):
     ) -> list[Variable[Any]]:
         (x,), (gz,) = inputs, output_grads
         if not self.is_differentiable(x.dtype):
-            return [lt.zeros_like(x, x.dtype if is_differentiable_dtype(x.dtype) else "float64")]
-        return [lt.mul(with_kept_axes(_like(gz, x), self.axes), self._slope(x))]
+            return [zero_cotangent(x)]
+        return [pull_back(with_kept_axes(fit_cotangent(gz, x), self.axes), self._slope(x))]
 
     def _slope(self, x: TensorVariable) -> TensorVariable:
         """Return, for each element, the product of all others along the axes: axis by axis, by the chain rule."""
         accumulator, _ = self.loop(x.dtype)
         partial = x if x.dtype == accumulator else lt.cast(x, accumulator)
-        slope = lt.ones_like(partial) if not self.axes else None
+        factors: list[TensorVariable] = []
         for axis in self.axes:
-            others = products_of_others(partial, axis)
-            slope = others if slope is None else lt.mul(slope, others)
+            factors.append(products_of_others(partial, axis))
             partial = prod(partial, axis=axis, keepdims=True, dtype=accumulator, acc_dtype=accumulator)
-        if slope is None:
-            raise AssertionError("there is a slope for no axes, and for each axis")
-        return _like(slope, x)
+        return fit_cotangent(reduce(lt.mul, factors) if factors else lt.ones_like(x), x)
 
     @override
     def R_op(
@@ -176,11 +172,7 @@ class Prod(_Accumulation):
         (x,), (tangent,) = inputs, eval_points
         if tangent is None or not self.is_differentiable(x.dtype):
             return [None]
-        return [Sum(self.axis, self.dtype, self.acc_dtype)(lt.mul(tangent, self._slope(x)))]
-
-
-def _like(cotangent: TensorVariable, x: TensorVariable) -> TensorVariable:
-    return cotangent if cotangent.dtype == x.dtype else lt.cast(cotangent, x.dtype)
+        return [Sum(self.axis, self.dtype, self.acc_dtype)(times_slope(tangent, self._slope(x)))]
 
 
 def sum(

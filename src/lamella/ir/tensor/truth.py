@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
-import lamella.ir.tensor.functions as lt
+import lamella.ir.scalar.functions as ls
 from lamella.ir.graph.core import Variable
-from lamella.ir.scalar.dtypes import is_differentiable_dtype
+from lamella.ir.tensor.cotangents import zero_cotangent
 from lamella.ir.tensor.reduction import CAReduce, apply_reduction
 from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
 
@@ -34,8 +34,7 @@ class _Truth(CAReduce):
         outputs: Sequence[TensorVariable],
         output_grads: Sequence[TensorVariable],
     ) -> list[Variable[typing.Any]]:
-        (x,) = inputs
-        return [lt.zeros_like(x, x.dtype if is_differentiable_dtype(x.dtype) else "float64")]
+        return [zero_cotangent(inputs[0])]
 
     @override
     def R_op(
@@ -55,10 +54,8 @@ class All(_Truth):
         The axes to reduce.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.logical_and
+    ufunc = np.logical_and
+    scalar_op = ls.logical_and
 
 
 @final
@@ -72,10 +69,8 @@ class Any(_Truth):
         The axes to reduce.
     """
 
-    @property
-    @override
-    def ufunc(self) -> np.ufunc:
-        return np.logical_or
+    ufunc = np.logical_or
+    scalar_op = ls.logical_or
 
 
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
