@@ -83,14 +83,13 @@ class DimShuffle(Op[[TensorLike], TensorVariable]):
                 raise BroadcastError(
                     f"axis {axis} of {node.inputs[0]!r} cannot be dropped: its length is {x.shape[axis]}, not 1"
                 )
-        kept = (
-            x.transpose(*self.shuffle, *self.dropped).reshape([x.shape[a] for a in self.shuffle], copy=False)
-            if (self.dropped)
-            else x.transpose(self.shuffle)
-        )
-        for axis in self.added:
-            kept = kept[(slice(None),) * axis + (None,)]
-        output_storage[0][0] = kept
+        # A reshape would copy some strided arrays: with an index of 0 at the dropped axes this is always a view.
+        kept = x.transpose((*self.shuffle, *self.dropped))[(..., *[0] * len(self.dropped))]
+        output_storage[0][0] = kept[tuple([None if axis == "x" else slice(None) for axis in self.new_order])]
+
+    def moved_inputs(self, node: Apply[Any]) -> Sequence[int]:
+        """Return the only input: the result is made of its elements."""
+        return (0,)
 
     @override
     def infer_shape(
