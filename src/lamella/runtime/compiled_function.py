@@ -1,0 +1,235 @@
+"""`Function`: a compiled graph, to be called."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, final
+
+import attrs
+
+from lamella.ir import FunctionGraph, SharedVariable, StorageCell, Variable
+from lamella.runtime.inputs import REQUIRED, In
+from lamella.runtime.linking import Executable
+from lamella.runtime.mode import Mode
+from lamella.typing_layer import ScheduledGraph, schedule
+
+__all__ = ["CompiledGraph", "Function", "OutputForm"]
+
+
+@final
+@attrs.frozen
+class OutputForm:
+    """How the outputs are handed back: as one value, a list, a tuple, or a dict with these keys; or not at all."""
+
+    kind: type | None
+    keys: tuple[Any, ...] = ()
+
+    def pack(self, values: list[Any]) -> Any:
+        """Return the values in this form."""
+        if self.kind is list:
+            return values
+        if self.kind is tuple:
+            return tuple(values)
+        if self.kind is dict:
+            return dict(zip(self.keys, values, strict=True))
+        return values[0] if values else None
+
+
+@final
+@attrs.frozen
+class CompiledGraph:
+    """Everything that a `Function` is made of, but the linked code: what is pickled.
+
+    Attributes
+    ----------
+    inputs
+        The inputs that calls give, in order.
+    shared
+        The shared variables that are read; inputs of the graph after those.
+    updated
+        The shared variables that are set, to the last outputs of the graph, in order.
+    form
+        How the other outputs are handed back.
+    original, fgraph
+        The graph as it was written, and as it was rewritten.
+    mode
+        The mode it was compiled in.
+    name
+        A name for people.
+    """
+
+    inputs: tuple[In, ...]
+    shared: tuple[SharedVariable[Any], ...]
+    updated: tuple[SharedVariable[Any], ...]
+    form: OutputForm
+    original: FunctionGraph
+    fgraph: FunctionGraph
+    mode: Mode
+    name: str | None
+
+
+@final
+class Function:
+    """A compiled graph. Call it with values of its inputs, in order or by name.
+
+    Threads may call one function at once. A function that updates shared variables holds their locks while it runs, so that
+    each update sees the one before it.
+
+    Attributes
+    ----------
+    trust_input
+        Pass values on as they are: the caller promises arrays of the right dtype and shape. A wrong one is an error still, not a crash,
+        where the compiled code checks it, but conversions are no longer made.
+    """
+
+    __slots__ = ("_cells", "_compiled", "_defaults", "_keywords", "_run", "_scheduled", "trust_input")
+
+    def __init__(self, compiled: CompiledGraph, scheduled: ScheduledGraph, run: Executable) -> None:
+        self._compiled = compiled
+        self._scheduled = scheduled
+        self._run = run
+        self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
+        self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
+        self._defaults = tuple([spec.value for spec in compiled.inputs])
+        self.trust_input = False
+
+    @property
+    def name(self) -> str | None:
+        """The name for people."""
+        return self._compiled.name
+
+    @property
+    def fgraph(self) -> FunctionGraph:
+        """The rewritten graph, with shared variables among its inputs and updates among its outputs."""
+        return self._compiled.fgraph
+
+    @property
+    def original_fgraph(self) -> FunctionGraph:
+        """The graph before rewriting."""
+        return self._compiled.original
+
+    @property
+    def scheduled(self) -> ScheduledGraph:
+        """The rewritten graph with its order and storage facts."""
+        return self._scheduled
+
+    @property
+    def inputs(self) -> tuple[In, ...]:
+        """The inputs that calls give."""
+        return self._compiled.inputs
+
+    @property
+    def mode(self) -> Mode:
+        """The mode it was compiled in."""
+        return self._compiled.mode
+
+    @property
+    def shared_variables(self) -> tuple[SharedVariable[Any], ...]:
+        """The shared variables that it reads."""
+        return self._compiled.shared
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Values of the inputs, in order or by name.
+
+        Raises
+        ------
+        TypeError
+            An input is missing, given twice, unknown, or has a value that does not fit its Type.
+        Exception
+            Whatever a node raises, with notes that describe the node.
+        """
+        compiled = self._compiled
+        values = self._arguments(args, kwargs) if kwargs or len(args) != len(compiled.inputs) else list(args)
+        if not self.trust_input:
+            values = [self._filtered(i, value) for i, value in enumerate(values)]
+        if not compiled.updated:
+            values.extend([cell.value for cell in self._cells])
+            return compiled.form.pack(self._run(values))
+        with ExitStack() as held:
+            for cell in sorted({v.cell for v in compiled.updated}, key=id):
+                held.enter_context(cell.lock)
+            values.extend([cell.value for cell in self._cells])
+            results = self._run(values)
+            n_outputs = len(results) - len(compiled.updated)
+            for variable, value in zip(compiled.updated, results[n_outputs:], strict=True):
+                variable.cell.value = value
+        return compiled.form.pack(results[:n_outputs])
+
+    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        specs = self._compiled.inputs
+        if len(args) > len(specs):
+            raise TypeError(f"{self._title} takes {len(specs)} inputs, but {len(args)} were given")
+        values = [*args, *self._defaults[len(args) :]]
+        for keyword, value in kwargs.items():
+            place = self._keywords.get(keyword)
+            if place is None:
+                raise TypeError(f"{self._title} has no input named {keyword!r}; there are {', '.join(self._keywords)}")
+            if place < len(args):
+                raise TypeError(f"{self._title} was given its input {keyword!r} twice")
+            values[place] = value
+        for place, value in enumerate(values):
+            if value is REQUIRED:
+                raise TypeError(f"{self._title} was not given its input {place} ({specs[place].keyword or 'unnamed'})")
+        return values
+
+    def _filtered(self, place: int, value: Any) -> Any:
+        spec = self._compiled.inputs[place]
+        try:
+            return spec.variable.type.filter(value, spec.strict, spec.allow_downcast)
+        except (TypeError, ValueError, OverflowError) as error:
+            named = f"input {place} ({spec.keyword or 'unnamed'}, {spec.variable.type})"
+            error.add_note(f"this was given to {self._title} as {named}")
+            raise
+
+    @property
+    def _title(self) -> str:
+        return f"the function {self.name!r}" if self.name else "the function"
+
+    def __repr__(self) -> str:
+        shown = ", ".join([spec.keyword or str(spec.variable.type) for spec in self._compiled.inputs])
+        return f"<Function {self.name or ''}({shown})>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self._compiled, self.trust_input))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        compiled = self._compiled
+        copies = {v: copy.deepcopy(v, memo) for v in (*compiled.shared, *compiled.updated)}
+        changed = attrs.evolve(
+            compiled,
+            shared=tuple([copies[v] for v in compiled.shared]),
+            updated=tuple([copies[v] for v in compiled.updated]),
+        )
+        made = Function(changed, self._scheduled, self._run)
+        made.trust_input = self.trust_input
+        return made
+
+    def copy(self) -> Function:
+        """Return another function of the same code and the same shared variables."""
+        made = Function(self._compiled, self._scheduled, self._run)
+        made.trust_input = self.trust_input
+        return made
+
+
+def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
+    function = link(compiled)
+    function.trust_input = trust_input
+    return function
+
+
+def link(compiled: CompiledGraph) -> Function:
+    """Schedule and link a rewritten graph."""
+    scheduled = schedule(compiled.fgraph)
+    return Function(compiled, scheduled, compiled.mode.linker.link(scheduled))
+
+
+def variables_of(specs: Sequence[In]) -> list[Variable[Any]]:
+    """Return the Variables of inputs."""
+    return [spec.variable for spec in specs]
