@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import attrs
+from hypothesis import strategies as st
 
 from lamella.ir import Apply, Op, OutputStorage, Type, Variable
 
@@ -92,10 +93,19 @@ class DivMod(Op[[NumberVariable, NumberVariable], tuple[NumberVariable, NumberVa
         output_storage[0][0], output_storage[1][0] = divmod(inputs[0], inputs[1])
 
 
+class SafeDivMod(DivMod):
+    """Like `DivMod`, but dividing by 0 gives 0 and the dividend."""
+
+    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
+        a, b = inputs
+        output_storage[0][0], output_storage[1][0] = divmod(a, b) if b else (0.0, a)
+
+
 add = Add()
 double = Scale(2.0)
 square = Power(2)
 div_mod = DivMod()
+safe_div_mod = SafeDivMod()
 
 
 def chain(length: int, start: NumberVariable, other: NumberVariable) -> NumberVariable:
@@ -104,3 +114,22 @@ def chain(length: int, start: NumberVariable, other: NumberVariable) -> NumberVa
     for _ in range(length):
         result = add(result, other)
     return result
+
+
+@st.composite
+def graphs(draw: st.DrawFn, max_nodes: int = 12) -> tuple[list[NumberVariable], list[NumberVariable]]:
+    """A random graph: its inputs, and all its Variables (the inputs first, then each after those that it needs)."""
+    inputs = [number(f"x{i}") for i in range(draw(st.integers(1, 3)))]
+    variables: list[NumberVariable] = [*inputs]
+    for _ in range(draw(st.integers(0, max_nodes))):
+        a, b = draw(st.sampled_from(variables)), draw(st.sampled_from(variables))
+        kind = draw(st.sampled_from(["add", "scale", "divmod", "constant"]))
+        if kind == "add":
+            variables.append(add(a, b))
+        elif kind == "scale":
+            variables.append(Scale(float(draw(st.integers(-2, 2))))(a))
+        elif kind == "divmod":
+            variables.extend(safe_div_mod(a, b))
+        else:
+            variables.append(add(a, NUMBER.make_constant(float(draw(st.integers(-2, 2))))))
+    return inputs, list(dict.fromkeys(variables))

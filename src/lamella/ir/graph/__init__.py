@@ -9,9 +9,11 @@ from lamella.ir.graph.core import Variable as Variable
 from lamella.ir.graph.core import interned_nodes as interned_nodes
 from lamella.ir.graph.diagnostics import annotate_error as annotate_error
 from lamella.ir.graph.diagnostics import describe_node as describe_node
+from lamella.ir.graph.equality import equal_computations as equal_computations
 from lamella.ir.graph.fgraph import Client as Client
 from lamella.ir.graph.fgraph import Feature as Feature
 from lamella.ir.graph.fgraph import FunctionGraph as FunctionGraph
+from lamella.ir.graph.inner_graph import HasInnerGraph as HasInnerGraph
 from lamella.ir.graph.interpreter import NO_VALUE as NO_VALUE
 from lamella.ir.graph.interpreter import evaluate as evaluate
 from lamella.ir.graph.interpreter import interpret as interpret
@@ -28,6 +30,8 @@ from lamella.ir.graph.replace import substitute as substitute
 from lamella.ir.graph.shared import SharedVariable as SharedVariable
 from lamella.ir.graph.shared import StorageCell as StorageCell
 from lamella.ir.graph.traversal import ancestors as ancestors
+from lamella.ir.graph.traversal import apply_ancestors as apply_ancestors
+from lamella.ir.graph.traversal import apply_depends_on as apply_depends_on
 from lamella.ir.graph.traversal import applys_between as applys_between
 from lamella.ir.graph.traversal import explicit_graph_inputs as explicit_graph_inputs
 from lamella.ir.graph.traversal import get_var_by_name as get_var_by_name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final, overload
 
 import attrs
 from typing_extensions import TypeVar, override
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lamella.ir.graph.fgraph import FunctionGraph
 
 V = TypeVar("V")
+K = TypeVar("K", bound="Variable[Any]")
 T_co = TypeVar("T_co", bound="Type[Any]", covariant=True, default="Type[Any]")
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -190,7 +191,14 @@ class Variable(Generic[T_co]):
     def _renamed(self, name: str | None) -> Self:
         return self.type.make_variable(name)  # type: ignore[return-value]  # the Type makes the same class of Variable again
 
-    def eval(self, inputs_to_values: Mapping[Variable[Any] | str, object] | None = None) -> Any:
+    # The key of a Mapping is invariant, so a dictionary of one class of Variable needs a signature of its own.
+    @overload
+    def eval(self, inputs_to_values: Mapping[Variable[Any] | str, object] | None = None) -> Any: ...
+
+    @overload
+    def eval(self, inputs_to_values: Mapping[K, object] | Mapping[str, object]) -> Any: ...
+
+    def eval(self, inputs_to_values: Mapping[Any, object] | None = None) -> Any:
         """Compute the value with the reference interpreter.
 
         Parameters

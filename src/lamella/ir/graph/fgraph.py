@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, Protocol, TypeVar, final, runtime_checkable
 
 import attrs
 from typing_extensions import override
@@ -15,6 +15,8 @@ from lamella.ir.graph.core import Apply, Constant, Variable
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.serialize import FlatGraph, flatten, restore_variables
 from lamella.ir.graph.traversal import toposort
+
+K = TypeVar("K", bound=Variable[Any])
 
 __all__ = ["Client", "Feature", "FunctionGraph"]
 
@@ -148,7 +150,7 @@ class FunctionGraph:
         """
         return self.replace_all({variable: replacement})
 
-    def replace_all(self, replacements: Mapping[Variable[Any], Variable[Any]]) -> FunctionGraph:
+    def replace_all(self, replacements: Mapping[K, Variable[Any]]) -> FunctionGraph:
         """Return this graph with several Variables replaced at once.
 
         Raises

@@ -6,7 +6,8 @@ It walks the nodes in order and calls `Op.perform`. Every other way of running a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lamella.errors import MissingInputError, OutputTypeError
 from lamella.ir.graph.diagnostics import annotate_error
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from lamella.ir.graph.core import Apply, Variable
 
 __all__ = ["NO_VALUE", "evaluate", "interpret", "perform_node"]
+
+K = TypeVar("K", bound="Variable[Any] | str")
 
 NO_VALUE: Final = object()
 """What a Variable that carries no value says of its value."""
@@ -80,6 +83,7 @@ def interpret(
         A root has no value.
     """
     computed: dict[Variable[Any], Any] = dict(zip(inputs, values, strict=True))
+    given = frozenset(inputs)
     nodes = toposort(outputs, inputs) if order is None else order
     uses: dict[Variable[Any], int] = {}
     for node in nodes:
@@ -98,7 +102,9 @@ def interpret(
 
     for node in nodes:
         results = perform_node(node, [value_of(variable, node.op) for variable in node.inputs])
-        computed.update({v: result for v, result in zip(node.outputs, results, strict=True) if v in uses})
+        # One output of a node may be given, another one needed.
+        wanted = [v in uses and v not in given for v in node.outputs]
+        computed.update(compress(zip(node.outputs, results, strict=True), wanted))
         for variable in node.inputs:
             uses[variable] -= 1
             if not uses[variable]:
@@ -106,7 +112,7 @@ def interpret(
     return [value_of(variable, "the result") for variable in outputs]
 
 
-def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[Variable[Any] | str, object]) -> list[Any]:
+def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[K, object]) -> list[Any]:
     """Compute Variables, given values of the graph's inputs.
 
     Parameters
@@ -126,7 +132,7 @@ def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[Variabl
     """
     given: dict[Variable[Any], Any] = {}
     for key, value in inputs_to_values.items():
-        variable = _named_ancestor(outputs, key) if isinstance(key, str) else key
+        variable: Variable[Any] = _named_ancestor(outputs, key) if isinstance(key, str) else key
         given[variable] = variable.type.freeze(variable.type.filter(value))
     return interpret(list(given), outputs, list(given.values()))
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from lamella.ir.graph.core import Apply, Variable
-from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.traversal import ancestors, toposort
+
+K = TypeVar("K", bound=Variable[Any])
+VariableT = TypeVar("VariableT", bound=Variable[Any])
+
+# Generic in the class of the Variables, for the key of a Mapping is invariant.
+Replacements = Mapping[K, Variable[Any]] | Iterable[tuple[K, Variable[Any]]]
 
 __all__ = ["clone_replace", "graph_replace", "rebuild_node", "substitute"]
 
@@ -21,7 +27,7 @@ def rebuild_node(node: Apply[Any], replaced: Mapping[Variable[Any], Variable[Any
 
 def substitute(
     outputs: Iterable[Variable[Any]],
-    replacements: Mapping[Variable[Any], Variable[Any]],
+    replacements: Mapping[K, Variable[Any]],
     inputs: Sequence[Variable[Any]] = (),
 ) -> list[Variable[Any]]:
     """Return `outputs` with Variables replaced, all at once.
@@ -48,7 +54,7 @@ def substitute(
             raise TypeError(
                 f"{replacement!r} of type {replacement.type} cannot replace {variable!r} of type {variable.type}"
             )
-    replaced: dict[Variable[Any], Variable[Any]] = dict(replacements)
+    replaced: dict[Variable[Any], Variable[Any]] = {old: new for old, new in replacements.items()}  # noqa: C416 -- dict() is invariant in the key
     for node in toposort(wanted, [*inputs, *replacements]):
         rebuilt = rebuild_node(node, replaced)
         if rebuilt is not node:
@@ -57,36 +63,63 @@ def substitute(
     return [replaced.get(variable, variable) for variable in wanted]
 
 
-Replacements = Mapping[Variable[Any], Variable[Any]] | Iterable[tuple[Variable[Any], Variable[Any]]]
+@overload
+def clone_replace(output: VariableT, replace: Replacements[K] | None = None) -> VariableT: ...
 
 
-def clone_replace(output: Sequence[Variable[Any]], replace: Replacements | None = None) -> list[Variable[Any]]:
-    """Return Variables with others replaced in all that they are computed from (the tutorial's name for `substitute`).
+@overload
+def clone_replace(output: Sequence[VariableT], replace: Replacements[K] | None = None) -> list[VariableT]: ...
+
+
+def clone_replace(
+    output: VariableT | Sequence[VariableT], replace: Replacements[K] | None = None
+) -> VariableT | list[VariableT]:
+    """Return Variables with others replaced in all that they are computed from.
+
+    Replacements are made all at once: what stands in them is not replaced again. What does not depend on a replaced
+    Variable is shared, not copied.
 
     Parameters
     ----------
     output
-        The Variables.
+        One Variable, or several.
     replace
-        A mapping, or pairs, from Variables to their replacements.
+        A mapping, or pairs, from Variables to their replacements. A replacement is converted as `Type.filter_variable` does.
 
     Raises
     ------
     TypeError
         A replacement's type does not fit.
     """
-    pairs = dict(replace) if replace is not None else {}
-    fitting = {old: old.type.filter_variable(new) for old, new in pairs.items()}
-    return substitute(output, fitting)
+    single = isinstance(output, Variable)
+    outputs = [output] if isinstance(output, Variable) else list(output)
+    fitting = {old: old.type.filter_variable(new) for old, new in dict(replace or ()).items()}
+    found: list[Any] = substitute(outputs, fitting)  # a Type makes the same class of Variable again
+    if single:
+        only: VariableT = found[0]
+        return only
+    return found
 
 
-def graph_replace(outputs: Sequence[Variable[Any]], replace: Replacements, strict: bool = True) -> list[Variable[Any]]:
-    """Replace Variables, each of which must take part in computing `outputs`.
+@overload
+def graph_replace(outputs: VariableT, replace: Replacements[K] | None = None, *, strict: bool = True) -> VariableT: ...
+
+
+@overload
+def graph_replace(
+    outputs: Sequence[VariableT], replace: Replacements[K] | None = None, *, strict: bool = True
+) -> list[VariableT]: ...
+
+
+def graph_replace(
+    outputs: VariableT | Sequence[VariableT], replace: Replacements[K] | None = None, *, strict: bool = True
+) -> VariableT | list[VariableT]:
+    """Replace Variables, each of which must take part in computing `outputs`; otherwise as `clone_replace`.
 
     Parameters
     ----------
     outputs
-        The Variables.
+        One Variable, or several.
     replace
         A mapping, or pairs, from Variables to their replacements.
     strict
@@ -99,10 +132,12 @@ def graph_replace(outputs: Sequence[Variable[Any]], replace: Replacements, stric
     TypeError
         A replacement's type does not fit.
     """
-    pairs = dict(replace)
+    pairs = dict(replace or ())
     if strict:
-        present = {variable for node in toposort(outputs) for variable in (*node.inputs, *node.outputs)} | set(outputs)
-        missing = [variable for variable in pairs if variable not in present]
-        if missing:
-            raise ValueError(f"{missing[0]!r} takes no part in computing the outputs, so it cannot be replaced")
+        present = set(ancestors([outputs] if isinstance(outputs, Variable) else outputs))
+        unused = [variable for variable in pairs if variable not in present]
+        if unused:
+            raise ValueError(
+                f"{unused[0]!r} takes no part in computing the outputs, so it cannot be replaced; strict=False passes over it"
+            )
     return clone_replace(outputs, pairs)
