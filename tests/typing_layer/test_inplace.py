@@ -239,12 +239,12 @@ def shared_weight(length: int) -> tuple[FunctionGraph, list[InplaceProposal]]:
 
 
 @pytest.mark.parametrize(
-    ("make", "accepted"), [(chain_with_gradient, 10_000), (sums_beside_a_chain, 10_000), (shared_weight, 10_000)]
+    ("make", "accepted"), [(chain_with_gradient, 5_000), (sums_beside_a_chain, 5_000), (shared_weight, 5_000)]
 )
 def test_many_proposals_cost_little(make: Any, accepted: int) -> None:
-    fgraph, proposals = make(10_000)
+    fgraph, proposals = make(5_000)
     started = time.perf_counter()
     decision = accept_inplace(fgraph, proposals)
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 10
     assert len(decision.accepted) >= accepted
     schedule(apply_inplace(fgraph, decision.accepted)[0])

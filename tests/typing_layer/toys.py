@@ -24,7 +24,9 @@ class ArrayType(Type[Array]):
         return np.asarray(value, dtype=np.int64)
 
     def freeze(self, value: Array) -> Array:
-        return value.copy()
+        private = value.copy()
+        private.setflags(write=False)
+        return private
 
     def constant_key(self, value: Array) -> bytes:
         return value.tobytes()

@@ -6,6 +6,8 @@ typed, and the schedule that these facts allow: a FunctionGraph comes in, a Sche
 
 from lamella.typing_layer.aliasing import Aliases as Aliases
 from lamella.typing_layer.aliasing import find_aliases as find_aliases
+from lamella.typing_layer.checker import check as check
+from lamella.typing_layer.checker import problems as problems
 from lamella.typing_layer.destruction import DestroyHandler as DestroyHandler
 from lamella.typing_layer.destruction import Supervisor as Supervisor
 from lamella.typing_layer.destruction import destruction_order as destruction_order

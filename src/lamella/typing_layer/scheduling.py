@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from lamella.ir import Apply, FunctionGraph
 from lamella.typing_layer.aliasing import Aliases, find_aliases
+from lamella.typing_layer.checker import check
 from lamella.typing_layer.destruction import destruction_order
 from lamella.typing_layer.liveness import StoragePlan, plan_storage
 
@@ -64,6 +65,7 @@ def schedule(fgraph: FunctionGraph) -> ScheduledGraph:
     InconsistencyError
         No order of the nodes satisfies what they overwrite.
     """
+    check(fgraph, remake=False)
     order = destruction_order(fgraph)
     aliases = find_aliases(order, fgraph.inputs)
     return ScheduledGraph(fgraph, order, aliases, plan_storage(fgraph.inputs, fgraph.outputs, order, aliases))
