@@ -1,6 +1,10 @@
 """Tensors: `TensorType`, its variables, and the Ops on them with their NumPy meaning."""
 
 from lamella.ir.tensor import functions as functions
+from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor as AdvancedIncSubtensor
+from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor1 as AdvancedIncSubtensor1
+from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor as AdvancedSubtensor
+from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor1 as AdvancedSubtensor1
 from lamella.ir.tensor.alloc import Alloc as Alloc
 from lamella.ir.tensor.alloc import AllocEmpty as AllocEmpty
 from lamella.ir.tensor.argmax import Argmax as Argmax
@@ -10,6 +14,7 @@ from lamella.ir.tensor.bitwise_reduction import BitwiseOrReduce as BitwiseOrRedu
 from lamella.ir.tensor.bitwise_reduction import BitwiseXorReduce as BitwiseXorReduce
 from lamella.ir.tensor.conversion import as_tensor_variable as as_tensor_variable
 from lamella.ir.tensor.conversion import constant as constant
+from lamella.ir.tensor.cumulative import CumOp as CumOp
 from lamella.ir.tensor.diagonal import AllocDiag as AllocDiag
 from lamella.ir.tensor.diagonal import ExtractDiag as ExtractDiag
 from lamella.ir.tensor.dimshuffle import DimShuffle as DimShuffle
@@ -21,6 +26,20 @@ from lamella.ir.tensor.elemwise import check_broadcast as check_broadcast
 from lamella.ir.tensor.extremes import Max as Max
 from lamella.ir.tensor.extremes import Min as Min
 from lamella.ir.tensor.eye import Eye as Eye
+from lamella.ir.tensor.inc_subtensor import IncSubtensor as IncSubtensor
+from lamella.ir.tensor.index_entries import ArrayEntry as ArrayEntry
+from lamella.ir.tensor.index_entries import BasicEntry as BasicEntry
+from lamella.ir.tensor.index_entries import EmptyEllipsisEntry as EmptyEllipsisEntry
+from lamella.ir.tensor.index_entries import FlagEntry as FlagEntry
+from lamella.ir.tensor.index_entries import FromInput as FromInput
+from lamella.ir.tensor.index_entries import IndexEntry as IndexEntry
+from lamella.ir.tensor.index_entries import IntegerEntry as IntegerEntry
+from lamella.ir.tensor.index_entries import NewAxisEntry as NewAxisEntry
+from lamella.ir.tensor.index_entries import SliceEntry as SliceEntry
+from lamella.ir.tensor.index_entries import canonical_slice as canonical_slice
+from lamella.ir.tensor.index_entries import indexed_axis as indexed_axis
+from lamella.ir.tensor.index_entries import numpy_index as numpy_index
+from lamella.ir.tensor.index_entries import result_lengths as result_lengths
 from lamella.ir.tensor.joining import Join as Join
 from lamella.ir.tensor.known_integers import MovesElements as MovesElements
 from lamella.ir.tensor.known_integers import known_integer as known_integer
@@ -30,6 +49,8 @@ from lamella.ir.tensor.lengths import as_length as as_length
 from lamella.ir.tensor.lengths import as_lengths as as_lengths
 from lamella.ir.tensor.lengths import as_shape_vector as as_shape_vector
 from lamella.ir.tensor.make_vector import MakeVector as MakeVector
+from lamella.ir.tensor.nonzero import CheckMask as CheckMask
+from lamella.ir.tensor.nonzero import Nonzero as Nonzero
 from lamella.ir.tensor.ranges import ARange as ARange
 from lamella.ir.tensor.recurrence import LinearRecurrence as LinearRecurrence
 from lamella.ir.tensor.reduction import CAReduce as CAReduce
@@ -41,9 +62,13 @@ from lamella.ir.tensor.shape import Shape_i as Shape_i
 from lamella.ir.tensor.softmax import LogSoftmax as LogSoftmax
 from lamella.ir.tensor.softmax import LogSumExp as LogSumExp
 from lamella.ir.tensor.softmax import Softmax as Softmax
+from lamella.ir.tensor.sorting import ArgSortOp as ArgSortOp
+from lamella.ir.tensor.sorting import SortOp as SortOp
 from lamella.ir.tensor.specify_shape import SpecifyShape as SpecifyShape
 from lamella.ir.tensor.specify_shape import Unbroadcast as Unbroadcast
 from lamella.ir.tensor.split import Split as Split
+from lamella.ir.tensor.subtensor import Index as Index
+from lamella.ir.tensor.subtensor import Subtensor as Subtensor
 from lamella.ir.tensor.summation import Prod as Prod
 from lamella.ir.tensor.summation import Sum as Sum
 from lamella.ir.tensor.truth import All as All
