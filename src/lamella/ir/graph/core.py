@@ -7,6 +7,7 @@ applying an equal Op to the same inputs gives the very same node, so equality of
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
@@ -144,6 +145,10 @@ class Type(Value, ABC, Generic[V]):
     def freeze(self, value: V) -> V:
         """Return a private copy of `value` for a Constant, read-only where values can be."""
         return value
+
+    def copy_value(self, value: V) -> V:
+        """Return an equal value that shares nothing with `value` that may change."""
+        return copy.deepcopy(value)
 
     def constant_key(self, value: V) -> Hashable | None:
         """Return a key that two values share only if no computation can tell them apart; None where there is none."""

@@ -38,9 +38,10 @@ class InternTable(Generic[T]):
 
     def __init__(self) -> None:
         refs: dict[Hashable, KeptRef[T]] = {}
+        remove = _remove_dead_weakref  # held here, for the names of a module go before the last nodes do
 
         def forget(ref: KeptRef[T]) -> None:
-            _remove_dead_weakref(refs, ref.key)
+            remove(refs, ref.key)
 
         self.refs = refs
         self._forget: Callable[[weakref.ref[T]], None] = forget  # type: ignore[assignment]  # it is given the KeptRef made below

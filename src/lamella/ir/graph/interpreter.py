@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lamella.errors import MissingInputError, OutputTypeError
 from lamella.ir.graph.diagnostics import annotate_error
-from lamella.ir.graph.traversal import get_var_by_name, toposort
+from lamella.ir.graph.traversal import ancestors, graph_inputs, toposort
 
 if TYPE_CHECKING:
     from lamella.ir.graph.core import Apply, Variable
@@ -120,8 +120,13 @@ def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[K, obje
     outputs
         The Variables to compute.
     inputs_to_values
-        Values by Variable, or by the name of a Variable that the outputs depend on. They are converted as `Type.filter` does,
-        and are not changed.
+        Values by Variable, or by the name of a Variable that the outputs depend on. They are converted as `Type.filter` does.
+
+    Returns
+    -------
+    list
+        The values. They are the caller's own: they share memory neither with one another nor with the values of constants and shared
+        variables. No value given or stored is changed, even by an Op that works in place.
 
     Raises
     ------
@@ -129,16 +134,36 @@ def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[K, obje
         A root has no value, or a name is that of no Variable of the graph.
     ValueError
         Several Variables have the name.
+    TypeError
+        A value does not fit the type of its Variable.
     """
     given: dict[Variable[Any], Any] = {}
     for key, value in inputs_to_values.items():
         variable: Variable[Any] = _named_ancestor(outputs, key) if isinstance(key, str) else key
-        given[variable] = variable.type.freeze(variable.type.filter(value))
-    return interpret(list(given), outputs, list(given.values()))
+        given[variable] = _fitting(variable, value)
+    order = toposort(outputs, given)
+    stored = {v: v.stored_value() for v in graph_inputs(outputs, given) if v.carries_value and v not in given}
+    if any(node.op.destroy_map for node in order):
+        given.update({variable: variable.type.copy_value(value) for variable, value in stored.items()})
+    results = interpret(list(given), outputs, list(given.values()), order)
+    taken = list(stored.values())
+    for i, (out, result) in enumerate(zip(outputs, results, strict=True)):
+        if any(out.type.may_share_memory(result, value) for value in taken):
+            results[i] = out.type.copy_value(result)
+        taken.append(results[i])
+    return results
+
+
+def _fitting(variable: Variable[Any], value: object) -> Any:
+    try:
+        return variable.type.copy_value(variable.type.filter(value))
+    except (TypeError, ValueError) as error:
+        error.add_note(f"as a value of {variable!r} of type {variable.type}")
+        raise
 
 
 def _named_ancestor(outputs: Sequence[Variable[Any]], name: str) -> Variable[Any]:
-    from_name = get_var_by_name(outputs, name)
+    from_name = [variable for variable in ancestors(outputs) if variable.name == name]
     if not from_name:
         raise MissingInputError(f"no variable of the graph is named {name!r}")
     if len(from_name) > 1:

@@ -62,7 +62,7 @@ class SharedVariable(Variable[T_co]):
     def get_value(self, borrow: bool = False) -> Any:
         """Return the value: a copy of its own, or under `borrow` the very object that functions use."""
         value = self.cell.value
-        return value if borrow else copy.deepcopy(value)
+        return value if borrow else self.type.copy_value(value)
 
     def set_value(self, value: object, borrow: bool = False) -> None:
         """Set the value.
@@ -80,7 +80,7 @@ class SharedVariable(Variable[T_co]):
             The value does not fit the Type.
         """
         fitting = self.type.filter(value)
-        self.cell.value = fitting if borrow else copy.deepcopy(fitting)
+        self.cell.value = fitting if borrow else self.type.copy_value(fitting)
 
     @override
     def __reduce__(self) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from typing_extensions import TypeIs
 
+from lamella.errors import InconsistencyError
 from lamella.ir.graph.inner_graph import HasInnerGraph
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def toposort(
 
     Raises
     ------
-    ValueError
+    InconsistencyError
         `orderings` make a cycle.
     """
     known: set[Variable[Any]] = set(inputs)
@@ -148,7 +149,7 @@ def toposort(
             stack.extend([other for other in orderings.get(node, ()) if other not in done])
         for other in stack[before:]:
             if other in opened:
-                raise ValueError(f"the order of the nodes has a cycle through {other}")
+                raise InconsistencyError(f"the order of the nodes has a cycle through {other}")
     return order
 
 
