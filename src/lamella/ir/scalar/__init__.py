@@ -9,6 +9,7 @@ from lamella.ir.scalar.arithmetic import Neg as Neg
 from lamella.ir.scalar.arithmetic import Sign as Sign
 from lamella.ir.scalar.arithmetic import Sub as Sub
 from lamella.ir.scalar.arithmetic import TrueDivide as TrueDivide
+from lamella.ir.scalar.backward import pull_back_graph as pull_back_graph
 from lamella.ir.scalar.cast import Cast as Cast
 from lamella.ir.scalar.comparison import Eq as Eq
 from lamella.ir.scalar.comparison import Ge as Ge
@@ -24,11 +25,14 @@ from lamella.ir.scalar.complex_parts import Angle as Angle
 from lamella.ir.scalar.complex_parts import Conj as Conj
 from lamella.ir.scalar.complex_parts import Imag as Imag
 from lamella.ir.scalar.complex_parts import Real as Real
+from lamella.ir.scalar.composite import Composite as Composite
 from lamella.ir.scalar.cotangents import fit_cotangent as fit_cotangent
 from lamella.ir.scalar.cotangents import is_zero as is_zero
 from lamella.ir.scalar.cotangents import pull_back as pull_back
 from lamella.ir.scalar.cotangents import times_slope as times_slope
 from lamella.ir.scalar.cotangents import zero_cotangent as zero_cotangent
+from lamella.ir.scalar.derivatives import pullback_program as pullback_program
+from lamella.ir.scalar.derivatives import pushforward_program as pushforward_program
 from lamella.ir.scalar.division import FloorDivide as FloorDivide
 from lamella.ir.scalar.division import Mod as Mod
 from lamella.ir.scalar.dtypes import BOOL_DTYPES as BOOL_DTYPES
@@ -88,6 +92,7 @@ from lamella.ir.scalar.powers import Power as Power
 from lamella.ir.scalar.powers import Reciprocal as Reciprocal
 from lamella.ir.scalar.powers import Sqrt as Sqrt
 from lamella.ir.scalar.powers import Square as Square
+from lamella.ir.scalar.program import ScalarProgram as ScalarProgram
 from lamella.ir.scalar.rounding import Ceil as Ceil
 from lamella.ir.scalar.rounding import Floor as Floor
 from lamella.ir.scalar.rounding import Rint as Rint

@@ -64,25 +64,32 @@ class ScalarOp(Op[P, ScalarVariable]):
 
     Attributes
     ----------
-    nin
-        Number of operands; -1 for two or more.
-    nout
-        Number of results.
     commutative
         Whether the operands may be exchanged.
     associative
         Whether the grouping of operands does not matter (but for rounding).
-    flops_per_element
-        A measure of the work, in additions: what decides whether it pays to compute something twice.
     """
 
     __slots__ = ()
 
-    nin: ClassVar[int]
-    nout: ClassVar[int] = 1
     commutative: ClassVar[bool] = False
     associative: ClassVar[bool] = False
-    flops_per_element: ClassVar[int] = 1
+
+    # Properties, so that a class may write ``nin = 2`` and an Op made of others may compute it.
+    @property
+    @abstractmethod
+    def nin(self) -> int:
+        """Number of operands; -1 for two or more."""
+
+    @property
+    def nout(self) -> int:
+        """Number of results."""
+        return 1
+
+    @property
+    def flops_per_element(self) -> int:
+        """A measure of the work, in additions: what decides whether it pays to compute something twice."""
+        return 1
 
     @abstractmethod
     def loop(self, dtypes: Sequence[DTypeOrLiteral]) -> Loop:

@@ -80,6 +80,9 @@ def as_tensor_variable(
         return variable
     if variable.ndim > ndim:
         raise TypeError(f"{variable!r} has {variable.ndim} dimensions where at most {ndim} are wanted")
+    if isinstance(variable, TensorConstant) and variable.data.size == 1:
+        # A number in any number of dimensions is a constant; no node is needed to make it one.
+        return constant(variable.data.reshape((1,) * ndim), variable.name)
     return variable.dimshuffle(["x"] * (ndim - variable.ndim) + list(range(variable.ndim)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, final
@@ -12,17 +13,17 @@ import numpy.typing as npt
 from typing_extensions import ParamSpec, override
 
 import lamella.ir.tensor.functions as lt
+from lamella.config import config
 from lamella.errors import BroadcastError, StaticShapeError
 from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
-from lamella.ir.graph.null_types import DisconnectedType
-from lamella.ir.scalar.dtypes import is_differentiable_dtype
-from lamella.ir.scalar.op import ScalarOp, operand_dtype
-from lamella.ir.scalar.type import ScalarType
-from lamella.ir.scalar.variable import ScalarConstant, ScalarVariable
+from lamella.ir.scalar.derivatives import pullback_program, pushforward_program
+from lamella.ir.scalar.op import ScalarOp, is_literal
+from lamella.ir.scalar.variable import ScalarConstant
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
+from lamella.ir.tensor.cotangents import fit_cotangent, zero_cotangent
 from lamella.ir.tensor.type import StaticShape, TensorType
-from lamella.ir.tensor.variable import TensorVariable
+from lamella.ir.tensor.variable import TensorConstant, TensorVariable
 
 __all__ = ["Elemwise", "broadcast_static_shapes", "check_broadcast"]
 
@@ -90,46 +91,6 @@ def _mismatch(node: Apply[Any], axis: int, one: tuple[int, int], other: tuple[in
     )
 
 
-@lru_cache(maxsize=4096)
-def _gradient_program(op: ScalarOp[Any], dtypes: tuple[str, ...], connected: tuple[bool, ...]) -> _Program:
-    """Trace the scalar gradient once per Op and dtypes; it is replayed on tensors."""
-    inputs = [ScalarType(dtype)() for dtype in dtypes]
-    node = op.make_node(*inputs)
-    outputs = [out for out in node.outputs if isinstance(out, ScalarVariable)]
-    cotangents: list[Variable[Any]] = []
-    for out, used in zip(outputs, connected, strict=True):
-        dtype = out.dtype if is_differentiable_dtype(out.dtype) else "float64"
-        cotangents.append(ScalarType(dtype)() if used else DisconnectedType()())
-    results = op.L_op(inputs, outputs, cotangents)
-    from_inputs = FunctionGraph(
-        [*inputs, *outputs, *[c for c in cotangents if isinstance(c, ScalarVariable)]],
-        [r for r in results if isinstance(r, ScalarVariable)],
-    )
-    return _Program(from_inputs, tuple(results))
-
-
-@attrs.frozen(eq=False)
-class _Program:
-    """A scalar graph and the results it was made for, some of which may have Types that say why there is no gradient."""
-
-    fgraph: FunctionGraph
-    results: tuple[Variable[Any], ...]
-
-    def replay(self, tensors: Sequence[TensorVariable]) -> list[Variable[Any]]:
-        """Build the same expressions on tensors."""
-        made: dict[Variable[Any], TensorVariable] = dict(zip(self.fgraph.inputs, tensors, strict=True))
-
-        def tensor(variable: Variable[Any]) -> TensorVariable:
-            if isinstance(variable, ScalarConstant):
-                return constant(variable.data)
-            return made[variable]
-
-        for node in self.fgraph.order:
-            applied = Elemwise[Any](node.op).make_node(*[tensor(v) for v in node.inputs])
-            made.update(zip(node.outputs, [o for o in applied.outputs if isinstance(o, TensorVariable)], strict=True))
-        return [tensor(r) if isinstance(r, ScalarVariable) else r for r in self.results]
-
-
 def _inplace_map(self: Elemwise[Any]) -> Mapping[int, Sequence[int]]:
     return {output: [input] for output, input in self.inplace_pattern}
 
@@ -160,12 +121,8 @@ class Elemwise(Op[P, TensorVariable]):
     def make_node(self, *args: P.args, **kwargs: P.kwargs) -> Apply[TensorVariable]:
         if kwargs:
             raise TypeError(f"{self} takes no keyword arguments")
-        operands: tuple[Any, ...] = args
-        op = self.scalar_op
-        if len(operands) != op.nin if op.nin >= 0 else len(operands) < 2:
-            raise TypeError(f"{self} takes {op.nin if op.nin >= 0 else 'two or more'} operands, not {len(operands)}")
-        operands = tuple([as_tensor_variable(x) if isinstance(x, list | tuple) else x for x in operands])
-        ins, outs = op.loop([operand_dtype(x) for x in operands])
+        operands = [as_tensor_variable(x) if isinstance(x, list | tuple | Variable) else x for x in args]
+        ins, outs = self.scalar_op.loop_for(operands)
         variables = [
             x if isinstance(x, TensorVariable) else _operand_constant(x, dtype)
             for x, dtype in zip(operands, ins, strict=True)
@@ -199,18 +156,17 @@ class Elemwise(Op[P, TensorVariable]):
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         shape = check_broadcast(node, inputs)
-        results = self.scalar_op.compute(inputs)
         targets = dict(self.inplace_pattern)
-        for i, (cell, result, out) in enumerate(zip(output_storage, results, node.outputs, strict=True)):
-            array = result.astype(out.type.dtype, copy=False)
+        fresh: list[npt.NDArray[Any]] = []
+        for array, out in zip(self.scalar_op.compute(inputs), node.outputs, strict=True):
+            array = array.astype(out.type.dtype, copy=False)
+            if array.shape != shape or any([np.may_share_memory(array, x) for x in inputs]):
+                array = np.array(np.broadcast_to(array, shape))
+            fresh.append(array)
+        for i, (cell, array) in enumerate(zip(output_storage, fresh, strict=True)):
             if i in targets:
-                target = inputs[targets[i]]
-                target[...] = array
-                cell[0] = target
-            elif array.shape != shape or any(np.shares_memory(array, x) for x in inputs):
-                cell[0] = np.array(np.broadcast_to(array, shape))
-            else:
-                cell[0] = array
+                inputs[targets[i]][...] = array
+            cell[0] = inputs[targets[i]] if i in targets else array
 
     @override
     def infer_shape(
@@ -228,24 +184,46 @@ class Elemwise(Op[P, TensorVariable]):
         return [tuple(lengths)] * len(node.outputs)
 
     @override
+    def connection_pattern(self, node: Apply[Any]) -> Sequence[Sequence[bool]]:
+        return self.scalar_op.connection_pattern(node)
+
+    @override
     def L_op(
         self,
         inputs: Sequence[TensorVariable],
         outputs: Sequence[TensorVariable],
         output_grads: Sequence[Variable[Any]],
     ) -> list[Variable[Any]]:
-        connected = tuple([not isinstance(g.type, DisconnectedType) for g in output_grads])
-        program = _gradient_program(self.scalar_op, tuple([x.dtype for x in inputs]), connected)
+        connected = tuple([isinstance(g, TensorVariable) for g in output_grads])
+        program = pullback_program(
+            self.scalar_op, tuple([x.dtype for x in inputs]), connected, config.annihilate_zero_cotangents
+        )
         given = [*inputs, *outputs, *[g for g in output_grads if isinstance(g, TensorVariable)]]
-        cotangents: list[Variable[Any]] = []
-        for x, result in zip(inputs, program.replay(given), strict=True):
-            if not is_differentiable_dtype(x.dtype):
-                cotangents.append(lt.zeros_like(x, "float64"))
-            elif isinstance(result, TensorVariable):
-                cotangents.append(_unbroadcast_sum(result, x, outputs[0]))
+        pulled = program.run(given, _tensor_constant, _apply)
+        return [_fit(x, cotangent, outputs[0]) for x, cotangent in zip(inputs, pulled, strict=True)]
+
+    @override
+    def R_op(
+        self, inputs: Sequence[TensorVariable], eval_points: Sequence[TensorVariable | None]
+    ) -> list[Variable[Any] | None]:
+        known = tuple([t is not None for t in eval_points])
+        program = pushforward_program(
+            self.scalar_op, tuple([x.dtype for x in inputs]), known, config.annihilate_zero_cotangents
+        )
+        make: Any = self.make_node
+        outputs = make(*inputs).outputs
+        pushed = program.run([*inputs, *outputs, *[t for t in eval_points if t is not None]], _tensor_constant, _apply)
+        tangents: list[Variable[Any] | None] = []
+        for z, tangent in zip(outputs, pushed, strict=True):
+            if not isinstance(tangent, TensorVariable) or _is_zero(tangent):
+                tangents.append(None)
             else:
-                cotangents.append(result)
-        return cotangents
+                tangents.append(fit_cotangent(_broadcast_like(tangent, z), z))
+        return tangents
+
+    @override
+    def flops(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
+        return self.scalar_op.flops_per_element * int(math.prod(outputs[0]))
 
     @override
     def __str__(self) -> str:
@@ -254,14 +232,36 @@ class Elemwise(Op[P, TensorVariable]):
 
 
 def _operand_constant(operand: Any, dtype: str) -> TensorVariable:
-    is_literal = isinstance(operand, bool | int | float | complex) and not isinstance(operand, np.generic)
-    return constant(operand, dtype=dtype if is_literal else None)
+    return constant(operand, dtype=dtype if is_literal(operand) else None)
 
 
-def _unbroadcast_sum(cotangent: TensorVariable, x: TensorVariable, z: TensorVariable) -> TensorVariable:
+@lru_cache(maxsize=4096)
+def _elementwise(op: ScalarOp[Any]) -> Elemwise[Any]:
+    return Elemwise(op)
+
+
+def _apply(op: ScalarOp[Any], operands: Sequence[TensorVariable]) -> Sequence[TensorVariable]:
+    return [out for out in _elementwise(op).make_node(*operands).outputs if isinstance(out, TensorVariable)]
+
+
+def _tensor_constant(number: ScalarConstant) -> TensorVariable:
+    return constant(number.data)
+
+
+def _is_zero(x: TensorVariable) -> bool:
+    return isinstance(x, TensorConstant) and x.ndim == 0 and bool(x.data == 0)
+
+
+def _broadcast_like(x: TensorVariable, z: TensorVariable) -> TensorVariable:
+    return x if x.ndim == z.ndim and x.type.broadcastable == z.type.broadcastable else lt.fill(z, x)
+
+
+def _fit(x: TensorVariable, cotangent: Variable[Any], z: TensorVariable) -> Variable[Any]:
     """Sum a cotangent over the axes along which `x` was broadcast, and give it the dtype of `x`."""
-    if cotangent.ndim < z.ndim or cotangent.type.broadcastable != z.type.broadcastable:
-        cotangent = lt.fill(z, cotangent)
+    if not isinstance(cotangent, TensorVariable):
+        return cotangent
+    if _is_zero(cotangent):
+        return zero_cotangent(x)
+    whole = _broadcast_like(cotangent, z)
     axes = [i for i, (a, b) in enumerate(zip(x.type.shape, z.type.shape, strict=True)) if a == 1 and b != 1]
-    summed = lt.sum(cotangent, axis=axes, keepdims=True) if axes else cotangent
-    return summed if summed.dtype == x.dtype else lt.cast(summed, x.dtype)
+    return fit_cotangent(lt.sum(whole, axis=axes, keepdims=True) if axes else whole, x)

@@ -373,7 +373,7 @@ class TensorConstant(Constant["TensorType"], TensorVariable):
     def __str__(self) -> str:
         if self.name is not None:
             return self.name
-        return f"{self.data}" if self.data.ndim == 0 else f"{self.type}{{{_abbreviated(self.data)}}}"
+        return str(self.data.reshape(())[()]) if self.data.size == 1 else f"{self.type}{{{_abbreviated(self.data)}}}"
 
 
 def _abbreviated(array: npt.NDArray[Any]) -> str:
