@@ -5,6 +5,8 @@ meaning; differentiation; printing; and the reference interpreter that every bac
 The functions that build graphs stand in two namespaces: `ls` for scalars, `lt` for tensors.
 """
 
+# Aliases of modules are handed on only where they are named so.
+__all__ = ["ls", "lt"]
 from lamella.ir.autodiff import Lop as Lop
 from lamella.ir.autodiff import MapRows as MapRows
 from lamella.ir.autodiff import Rop as Rop
@@ -90,6 +92,7 @@ from lamella.ir.scalar import BitwiseXor as BitwiseXor
 from lamella.ir.scalar import Cast as Cast
 from lamella.ir.scalar import Ceil as Ceil
 from lamella.ir.scalar import Clip as Clip
+from lamella.ir.scalar import Composite as Composite
 from lamella.ir.scalar import Conj as Conj
 from lamella.ir.scalar import CopySign as CopySign
 from lamella.ir.scalar import Cos as Cos
@@ -146,6 +149,7 @@ from lamella.ir.scalar import Rint as Rint
 from lamella.ir.scalar import ScalarConstant as ScalarConstant
 from lamella.ir.scalar import ScalarLike as ScalarLike
 from lamella.ir.scalar import ScalarOp as ScalarOp
+from lamella.ir.scalar import ScalarProgram as ScalarProgram
 from lamella.ir.scalar import Scalars as Scalars
 from lamella.ir.scalar import ScalarType as ScalarType
 from lamella.ir.scalar import ScalarVariable as ScalarVariable
@@ -176,26 +180,50 @@ from lamella.ir.scalar import is_zero as is_zero
 from lamella.ir.scalar import normalize_dtype as normalize_dtype
 from lamella.ir.scalar import operand_dtype as operand_dtype
 from lamella.ir.scalar import pull_back as pull_back
+from lamella.ir.scalar import pull_back_graph as pull_back_graph
+from lamella.ir.scalar import pullback_program as pullback_program
+from lamella.ir.scalar import pushforward_program as pushforward_program
 from lamella.ir.scalar import resolve_ufunc_loop as resolve_ufunc_loop
 from lamella.ir.scalar import result_dtype as result_dtype
 from lamella.ir.scalar import strong_dtype as strong_dtype
 from lamella.ir.scalar import times_slope as times_slope
 from lamella.ir.scalar import zero_cotangent as zero_cotangent
+from lamella.ir.tensor import AdvancedIncSubtensor as AdvancedIncSubtensor
+from lamella.ir.tensor import AdvancedIncSubtensor1 as AdvancedIncSubtensor1
+from lamella.ir.tensor import AdvancedSubtensor as AdvancedSubtensor
+from lamella.ir.tensor import AdvancedSubtensor1 as AdvancedSubtensor1
 from lamella.ir.tensor import All as All
 from lamella.ir.tensor import Alloc as Alloc
+from lamella.ir.tensor import AllocDiag as AllocDiag
 from lamella.ir.tensor import AllocEmpty as AllocEmpty
 from lamella.ir.tensor import Any as Any
+from lamella.ir.tensor import ARange as ARange
 from lamella.ir.tensor import Argmax as Argmax
 from lamella.ir.tensor import Argmin as Argmin
+from lamella.ir.tensor import ArgSortOp as ArgSortOp
+from lamella.ir.tensor import ArrayEntry as ArrayEntry
 from lamella.ir.tensor import Axis as Axis
+from lamella.ir.tensor import BasicEntry as BasicEntry
 from lamella.ir.tensor import BatchedDot as BatchedDot
 from lamella.ir.tensor import BitwiseAndReduce as BitwiseAndReduce
 from lamella.ir.tensor import BitwiseOrReduce as BitwiseOrReduce
 from lamella.ir.tensor import BitwiseXorReduce as BitwiseXorReduce
 from lamella.ir.tensor import CAReduce as CAReduce
+from lamella.ir.tensor import CheckMask as CheckMask
+from lamella.ir.tensor import CumOp as CumOp
 from lamella.ir.tensor import DimShuffle as DimShuffle
 from lamella.ir.tensor import Dot as Dot
 from lamella.ir.tensor import Elemwise as Elemwise
+from lamella.ir.tensor import EmptyEllipsisEntry as EmptyEllipsisEntry
+from lamella.ir.tensor import ExtractDiag as ExtractDiag
+from lamella.ir.tensor import Eye as Eye
+from lamella.ir.tensor import FlagEntry as FlagEntry
+from lamella.ir.tensor import FromInput as FromInput
+from lamella.ir.tensor import IncSubtensor as IncSubtensor
+from lamella.ir.tensor import Index as Index
+from lamella.ir.tensor import IndexEntry as IndexEntry
+from lamella.ir.tensor import IntegerEntry as IntegerEntry
+from lamella.ir.tensor import Join as Join
 from lamella.ir.tensor import LinearRecurrence as LinearRecurrence
 from lamella.ir.tensor import LogSoftmax as LogSoftmax
 from lamella.ir.tensor import LogSumExp as LogSumExp
@@ -203,15 +231,24 @@ from lamella.ir.tensor import MakeVector as MakeVector
 from lamella.ir.tensor import Max as Max
 from lamella.ir.tensor import Min as Min
 from lamella.ir.tensor import MovesElements as MovesElements
+from lamella.ir.tensor import NewAxisEntry as NewAxisEntry
+from lamella.ir.tensor import Nonzero as Nonzero
 from lamella.ir.tensor import Prod as Prod
 from lamella.ir.tensor import Reshape as Reshape
+from lamella.ir.tensor import ScalarFromTensor as ScalarFromTensor
 from lamella.ir.tensor import Shape as Shape
 from lamella.ir.tensor import Shape_i as Shape_i
+from lamella.ir.tensor import ShapeLike as ShapeLike
+from lamella.ir.tensor import SliceEntry as SliceEntry
 from lamella.ir.tensor import Softmax as Softmax
+from lamella.ir.tensor import SortOp as SortOp
 from lamella.ir.tensor import SpecifyShape as SpecifyShape
+from lamella.ir.tensor import Split as Split
 from lamella.ir.tensor import StaticShape as StaticShape
+from lamella.ir.tensor import Subtensor as Subtensor
 from lamella.ir.tensor import Sum as Sum
 from lamella.ir.tensor import TensorConstant as TensorConstant
+from lamella.ir.tensor import TensorFromScalar as TensorFromScalar
 from lamella.ir.tensor import TensorLike as TensorLike
 from lamella.ir.tensor import TensorSharedVariable as TensorSharedVariable
 from lamella.ir.tensor import TensorType as TensorType
@@ -222,11 +259,12 @@ from lamella.ir.tensor import as_lengths as as_lengths
 from lamella.ir.tensor import as_shape_vector as as_shape_vector
 from lamella.ir.tensor import as_tensor_variable as as_tensor_variable
 from lamella.ir.tensor import broadcast_static_shapes as broadcast_static_shapes
+from lamella.ir.tensor import canonical_slice as canonical_slice
 from lamella.ir.tensor import check_broadcast as check_broadcast
 from lamella.ir.tensor import constant as constant
 from lamella.ir.tensor import functions as lt
+from lamella.ir.tensor import indexed_axis as indexed_axis
 from lamella.ir.tensor import known_integer as known_integer
 from lamella.ir.tensor import known_integers as known_integers
-
-# Aliases of modules are handed on only where they are named so.
-__all__ = ["ls", "lt"]
+from lamella.ir.tensor import numpy_index as numpy_index
+from lamella.ir.tensor import result_lengths as result_lengths
