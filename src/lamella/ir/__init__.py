@@ -219,6 +219,7 @@ from lamella.ir.tensor import ExtractDiag as ExtractDiag
 from lamella.ir.tensor import Eye as Eye
 from lamella.ir.tensor import FlagEntry as FlagEntry
 from lamella.ir.tensor import FromInput as FromInput
+from lamella.ir.tensor import HasStaticShape as HasStaticShape
 from lamella.ir.tensor import IncSubtensor as IncSubtensor
 from lamella.ir.tensor import Index as Index
 from lamella.ir.tensor import IndexEntry as IndexEntry

@@ -57,6 +57,7 @@ from lamella.ir.tensor.reduction import CAReduce as CAReduce
 from lamella.ir.tensor.reshape import Reshape as Reshape
 from lamella.ir.tensor.scalar_conversion import ScalarFromTensor as ScalarFromTensor
 from lamella.ir.tensor.scalar_conversion import TensorFromScalar as TensorFromScalar
+from lamella.ir.tensor.shape import HasStaticShape as HasStaticShape
 from lamella.ir.tensor.shape import Shape as Shape
 from lamella.ir.tensor.shape import Shape_i as Shape_i
 from lamella.ir.tensor.softmax import LogSoftmax as LogSoftmax
