@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -63,7 +63,9 @@ def test_gradient_through_a_broadcast_is_summed() -> None:
     row, matrix = lt.row("row"), lt.matrix("matrix")
     gradient = lm.grad(lt.sum(row * matrix), row)
     assert gradient.type.shape == (1, None)
-    np.testing.assert_array_equal(gradient.eval({row: np.ones((1, 3)), matrix: np.arange(6.0).reshape(2, 3)}), [[3, 5, 7]])
+    np.testing.assert_array_equal(
+        gradient.eval({row: np.ones((1, 3)), matrix: np.arange(6.0).reshape(2, 3)}), [[3, 5, 7]]
+    )
 
 
 def test_the_cost_must_be_a_real_scalar() -> None:
@@ -116,7 +118,7 @@ def test_consider_constant_blocks_the_gradient() -> None:
 
 
 class _NoGradient(Op[[TensorLike], TensorVariable]):
-    __props__ = ()
+    __props__: ClassVar[tuple[str, ...]] = ()
 
     def make_node(self, x: TensorLike) -> Apply[TensorVariable]:
         variable = as_tensor_variable(x)
@@ -128,7 +130,10 @@ class _NoGradient(Op[[TensorLike], TensorVariable]):
 
 class _Undefined(_NoGradient):
     def L_op(
-        self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], output_grads: Sequence[TensorVariable]
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        output_grads: Sequence[TensorVariable],
     ) -> list[Variable[Any]]:
         return [lm.grad_undefined(self, 0, inputs[0], "it jumps")]
 
@@ -164,7 +169,10 @@ class _WrongGradient(_NoGradient):
     __props__ = ("kind",)
 
     def L_op(
-        self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], output_grads: Sequence[TensorVariable]
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        output_grads: Sequence[TensorVariable],
     ) -> list[Variable[Any]]:
         match self.kind:
             case "count":

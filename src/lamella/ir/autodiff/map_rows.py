@@ -69,11 +69,12 @@ class MapRows(Op[..., Any]):
         outputs: Sequence[TensorVariable],
         output_grads: Sequence[Variable[Any]],
     ) -> list[Variable[Any]]:
-        live = [o for o, g in enumerate(output_grads) if isinstance(g, TensorVariable)]
         seeds: dict[Variable[Any], Variable[Any]] = {}
-        row_cotangents = [self.fgraph.outputs[o].type() for o in live]
-        heads = [lt.tensor_copy(self.fgraph.outputs[o]) for o in live]
-        seeds.update(zip(heads, row_cotangents, strict=True))
+        row_cotangents: list[TensorVariable] = []
+        for row, cotangent in zip(self.fgraph.outputs, output_grads, strict=True):
+            if isinstance(row, TensorVariable) and isinstance(cotangent, TensorVariable):
+                row_cotangents.append(row.type())
+                seeds[lt.tensor_copy(row)] = row_cotangents[-1]
         wrt = [v for v in self.fgraph.inputs if is_differentiable_dtype(v.type.dtype)]
         found = accumulate_cotangents(seeds, wrt)
         wanted = [v for v in wrt if v in found]
@@ -120,7 +121,5 @@ def map_rows(
     inner = substitute(outputs, placeholders, list(bound))
     fgraph = FunctionGraph([*rows, *[v for v, _ in others], *placeholders.values()], inner)
     op = MapRows(fgraph, len(rows))
-    node = op.make_node(
-        *[outer for _, outer in (*sequences, *others)], *free
-    )
+    node = op.make_node(*[outer for _, outer in (*sequences, *others)], *free)
     return [out for out in node.outputs if isinstance(out, TensorVariable)]
