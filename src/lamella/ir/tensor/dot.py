@@ -30,7 +30,7 @@ def _operands(x: TensorLike, y: TensorLike) -> tuple[TensorVariable, TensorVaria
     """Return two operands in the dtype that both promote to."""
     a, b = as_tensor_variable(x), as_tensor_variable(y)
     common = result_dtype(a.dtype, b.dtype)
-    return tuple([v if v.dtype == common else lt.cast(v, common) for v in (a, b)])  # type: ignore[return-value]  # a pair
+    return a if a.dtype == common else lt.cast(a, common), b if b.dtype == common else lt.cast(b, common)
 
 
 def _check_lengths(op: Op[Any, Any], a: TensorVariable, b: TensorVariable) -> None:
