@@ -1,5 +1,21 @@
 """The rewriting layer: functions from FunctionGraph to FunctionGraph, and the databases that hold them."""
 
+from lamella.rewriting.database import AddDestroyHandler as AddDestroyHandler
+from lamella.rewriting.database import EquilibriumDB as EquilibriumDB
+from lamella.rewriting.database import LocalGroupDB as LocalGroupDB
+from lamella.rewriting.database import ProxyDB as ProxyDB
+from lamella.rewriting.database import Registration as Registration
+from lamella.rewriting.database import RewriteDatabase as RewriteDatabase
+from lamella.rewriting.database import RewriteDatabaseQuery as RewriteDatabaseQuery
+from lamella.rewriting.database import SequenceDB as SequenceDB
+from lamella.rewriting.database import TopoDB as TopoDB
+from lamella.rewriting.database import optdb as optdb
+from lamella.rewriting.database import register_canonicalize as register_canonicalize
+from lamella.rewriting.database import register_specialize as register_specialize
+from lamella.rewriting.database import register_stabilize as register_stabilize
+from lamella.rewriting.database import register_uncanonicalize as register_uncanonicalize
+from lamella.rewriting.database import register_useless as register_useless
+from lamella.rewriting.database import rewrite_graph as rewrite_graph
 from lamella.rewriting.engine import EquilibriumGraphRewriter as EquilibriumGraphRewriter
 from lamella.rewriting.engine import FromFunctionGraphRewriter as FromFunctionGraphRewriter
 from lamella.rewriting.engine import FromFunctionNodeRewriter as FromFunctionNodeRewriter

@@ -23,39 +23,45 @@ class PassClients(Mapping[Variable[Any], tuple[Client, ...]]):
 
     Parameters
     ----------
-    start
-        The clients in the graph the pass began with.
+    fgraph
+        The graph the pass began with; its clients are derived when somebody asks for any.
     """
 
-    __slots__ = ("_inherited", "_met", "_start")
+    __slots__ = ("_fgraph", "_met", "_replaced")
 
-    def __init__(self, start: Mapping[Variable[Any], tuple[Client, ...]]) -> None:
-        self._start = start
-        self._inherited: dict[Variable[Any], tuple[Client, ...]] = {}
-        self._met: dict[Variable[Any], tuple[Client, ...]] = {}
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        self._fgraph = fgraph
+        self._replaced: dict[Variable[Any], Variable[Any]] = {}
+        self._met: dict[Variable[Any], list[Client]] = {}
 
     def stands_for(self, new: Variable[Any], old: Variable[Any]) -> None:
         """Count those who use `old` as the users of `new`, unless users of `new` are known."""
-        if new not in self._start and new not in self._inherited:
-            self._inherited[new] = self.get(old, ())
+        if new is not old and new not in self._met:
+            self._replaced.setdefault(new, old)
 
     def met(self, node: Apply[Any]) -> None:
         """Count a node that a rewriter made as a user of its inputs, unless their users are known."""
         for place, variable in enumerate(node.inputs):
-            if variable.owner is not None and variable not in self._start and variable not in self._inherited:
-                self._met[variable] = (*self._met.get(variable, ()), (node, place))
+            if variable.owner is not None and variable not in self._replaced:
+                self._met.setdefault(variable, []).append((node, place))
 
     @override
     def __getitem__(self, variable: Variable[Any]) -> tuple[Client, ...]:
-        for known in (self._start, self._inherited, self._met):
-            found = known.get(variable)
+        start = self._fgraph.clients
+        asked, followed = variable, {variable}
+        while True:
+            found = start.get(variable)
             if found is not None:
                 return found
-        raise KeyError(variable)
+            replaced = self._replaced.get(variable)
+            if replaced is None or replaced in followed:
+                return tuple(self._met.get(variable, ()) if asked in self._replaced else self._met[variable])
+            followed.add(replaced)
+            variable = replaced
 
     @override
     def __iter__(self) -> Iterator[Variable[Any]]:
-        yield from dict.fromkeys([*self._start, *self._inherited, *self._met])
+        yield from dict.fromkeys([*self._fgraph.clients, *self._replaced, *self._met])
 
     @override
     def __len__(self) -> int:

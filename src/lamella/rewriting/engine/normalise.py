@@ -174,7 +174,7 @@ class NodePass:
         self._settled: set[Apply[Any]] = set() if settled is None else settled
         self._refused = refused
         self._limit = limit
-        self._clients = None if table.readers is None else PassClients(fgraph.clients)
+        self._clients = None if table.readers is None else PassClients(fgraph)
         self._seen = fgraph if self._clients is None else graph_during_pass(fgraph, self._clients)
         self._normal: dict[Variable[Any], Variable[Any]] = {}  # what stands for a Variable, where that is another
         self._done: set[Apply[Any]] = {v.owner for v in fgraph.inputs if v.owner is not None}  # not to be looked behind
@@ -184,21 +184,26 @@ class NodePass:
     def inputs_first(self) -> list[Variable[Any]]:
         """Return the outputs of the graph in normal form, having met each node after its inputs."""
         done, normal = self._done, self._normal
-        settle = self._settle_once if self._ignore_newtrees else self._settle
         for node in self._fgraph.order:
             if node in done:
                 continue
-            for variable in node.inputs if normal else ():
-                if variable in normal:
-                    settle(node)
-                    break
-            else:
-                found = self._try(node)
+            met = node
+            if normal:
+                for variable in node.inputs:
+                    if variable in normal:
+                        met = self._rebuild(node)
+                        break
+            if met not in done:
+                found = self._try(met)
                 if found is None:
-                    done.add(node)
+                    done.add(met)
+                elif self._ignore_newtrees:
+                    self._finish(met, found[1])
                 else:
-                    self._pending[node] = found
-                    settle(node)
+                    self._pending[met] = found
+                    self._settle(met)
+            if met is not node:
+                self._finish(node, met.outputs)
         return [normal.get(variable, variable) for variable in self._fgraph.outputs]
 
     def only(self, node: Apply[Any]) -> dict[Variable[Any], Variable[Any]]:
@@ -208,7 +213,7 @@ class NodePass:
         return {a: b for a, b in zip(node.outputs, new, strict=True) if a is not b} | self.beyond
 
     def _settle(self, first: Apply[Any]) -> None:
-        """Bring a node, and the new nodes it depends on or becomes, to normal form."""
+        """Bring what a node becomes to normal form, and with it the new nodes that this depends on."""
         done, pending = self._done, self._pending
         stack = [first]
         while stack:
@@ -235,14 +240,6 @@ class NodePass:
             if not self._push(stack, becomes[1]):
                 self._finish(node, becomes[1])
                 stack.pop()
-
-    def _settle_once(self, node: Apply[Any]) -> None:
-        """Rewrite a node once, and leave what it becomes as it is."""
-        becomes = self._pending.get(node)
-        if becomes is None:
-            rebuilt = self._rebuild(node)
-            becomes = self._try(rebuilt) or (None, rebuilt.outputs)
-        self._finish(node, becomes[1])
 
     def outputs_first(self) -> list[Variable[Any]]:
         """Return the outputs of the graph, having met each node before what it depends on."""
@@ -305,14 +302,9 @@ class NodePass:
 
     def _rebuild(self, node: Apply[Any]) -> Apply[Any]:
         """Apply a node's Op to the normal forms of its inputs."""
-        normal = self._normal
-        inputs = [normal.get(variable, variable) for variable in node.inputs]
-        for new, old in zip(inputs, node.inputs, strict=True):
-            if new is not old:
-                break
-        else:
+        rebuilt = rebuild_node(node, self._normal)
+        if rebuilt is node:
             return node
-        rebuilt = node.clone_with_new_inputs(inputs)
         if self._clients is not None:
             for out, old in zip(rebuilt.outputs, node.outputs, strict=True):
                 self._clients.stands_for(out, old)
@@ -378,16 +370,16 @@ class NodePass:
                 raise RewriteError(
                     f"{entry.name} returned {len(result)} replacements for the {len(outputs)} outputs of {node!r}"
                 )
-            for i, (old, replacement) in enumerate(zip(node.outputs, result, strict=True)):
+            for i, replacement in enumerate(result):
                 if replacement is not None:
-                    _check_replacement(entry, node, old, replacement)
+                    _check_replacement(entry, node, outputs[i], replacement)
                     outputs[i] = replacement
         else:
             hint = ": a single replacement is returned as [variable]" if isinstance(result, Variable) else ""
             raise RewriteError(
                 f"{entry.name} returned {result!r} for {node!r}, which is neither a sequence nor a mapping{hint}"
             )
-        changed = any(new is not old for new, old in zip(outputs, node.outputs, strict=True))
+        changed = tuple(outputs) != node.outputs  # Variables compare by identity
         if not changed and not used:
             return None
         self._uses.count(entry.name)

@@ -307,13 +307,14 @@ class PatternNodeRewriter(NodeRewriter):
             return built
         if isinstance(right, bool | int | float | complex):
             try:
-                return node.outputs[0].type.filter_variable(right)
+                number: Variable[Any] = node.outputs[0].type.filter_variable(right)
             except TypeError:
                 return None
-        computed = right(fgraph, node, bindings)
-        if computed is None or isinstance(computed, Variable):
-            return computed
-        raise RewriteError(f"{self.name}: the right side returned {computed!r}, which is no Variable")
+            return number
+        computed: object = right(fgraph, node, bindings)
+        if computed is not None and not isinstance(computed, Variable):
+            raise RewriteError(f"{self.name}: the right side returned {computed!r}, which is no Variable")
+        return computed
 
     @override
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, final
@@ -54,7 +55,7 @@ class Rewriter(ABC):
 
     @override
     def __init_subclass__(cls) -> None:
-        if "name" not in cls.__dict__ and "name" not in cls.__dict__.get("__annotations__", {}):  # an attrs field
+        if "name" not in cls.__dict__ and "name" not in inspect.get_annotations(cls):  # an attrs field
             cls.name = cls.__name__
 
     def add_requirements(self, fgraph: FunctionGraph) -> FunctionGraph:

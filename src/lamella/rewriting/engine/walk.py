@@ -72,10 +72,16 @@ def walk_once(
     RewriteLoopError
         Rewriting does not end.
     """
-    if not fgraph.features:
-        return _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, settled), order)
-    refused = _find_refused(fgraph, table, order, ignore_newtrees, uses)
-    return _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, None, refused), order)
+    refused: Set[tuple[Entry, Apply[Any]]] = frozenset()
+    if fgraph.features:
+        # The features judge the result: a pass that they may refuse reports nothing.
+        try:
+            tried = _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses), order)
+            if observer is None or (tried[0] is fgraph and not tried[1]):
+                return tried
+        except InconsistencyError:
+            refused = _find_refused(fgraph, table, order, ignore_newtrees, uses)
+    return _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, settled, refused), order)
 
 
 def _walk(fgraph: FunctionGraph, a_pass: NodePass, order: Order) -> tuple[FunctionGraph, bool]:
