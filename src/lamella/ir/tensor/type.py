@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any, final
@@ -13,7 +14,8 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from lamella.ir.graph.core import Apply, Type, Variable
-from lamella.ir.scalar.dtypes import FLOAT_DTYPES, normalize_dtype
+from lamella.ir.scalar.dtypes import normalize_dtype
+from lamella.ir.scalar.op import is_literal
 from lamella.ir.tensor.variable import TensorConstant, TensorVariable, narrowed
 
 __all__ = ["StaticShape", "TensorType"]
@@ -25,18 +27,30 @@ _BYTES_KEPT_IN_KEYS = 1024
 
 
 def _static_shape(shape: Iterable[int | None]) -> StaticShape:
-    lengths = tuple([None if length is None else int(length) for length in shape])
-    if any(length is not None and length < 0 for length in lengths):
-        raise ValueError(f"a static shape has lengths of 0 or more, or None; {lengths} has not")
-    return lengths
+    lengths: list[int | None] = []
+    for length in shape:
+        if isinstance(length, bool | np.bool_):
+            raise TypeError(f"a static shape holds lengths or None, not {length}: write 1 for an axis that broadcasts")
+        lengths.append(None if length is None else operator.index(length))
+    if any([length is not None and length < 0 for length in lengths]):
+        raise ValueError(f"a static shape has lengths of 0 or more, or None; {tuple(lengths)} has not")
+    return tuple(lengths)
 
 
 def _dtype_name(dtype: npt.DTypeLike) -> str:
     return normalize_dtype(dtype)
 
 
-def _is_literal(value: object) -> bool:
-    return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+def _keeps_values(array: npt.NDArray[Any], cast: npt.NDArray[Any]) -> bool:
+    """Whether `cast`, which was made of `array`, holds the same numbers."""
+    if array.dtype.kind in "iu" and cast.dtype.kind in "iu":
+        return bool(np.all(array == cast))  # NumPy compares integers of all dtypes exactly
+    if array.dtype.kind in "iu" and cast.dtype.kind in "fc":
+        exact = 2 ** (np.finfo(cast.dtype).nmant + 1)
+        return bool(np.all((array >= -exact) & (array <= exact)))
+    if np.can_cast(array.dtype, cast.dtype, "same_kind"):
+        return bool(np.all((cast.astype(array.dtype) == array) | ((array != array) & (cast != cast))))
+    return False
 
 
 @final
@@ -88,8 +102,9 @@ class TensorType(Type["npt.NDArray[Any]"]):
         strict
             Accept only arrays (and NumPy scalars, for 0 dimensions) of the very dtype.
         allow_downcast
-            True casts any number to this dtype. None and False accept casts that are safe, literals that fit, and values that
-            the cast does not change; None also rounds a Python float to any float dtype.
+            True casts any number to this dtype. None and False accept casts that are safe (as `numpy.can_cast` says), and others where
+            the values are kept: from integers, and among floats or complex numbers. None also rounds Python floats. Complex
+            numbers are never cast to real ones.
 
         Raises
         ------
@@ -98,13 +113,15 @@ class TensorType(Type["npt.NDArray[Any]"]):
         """
         if isinstance(value, Variable):
             raise TypeError(f"a value is expected, not the variable {value!r}")
+        if strict and not isinstance(value, np.ndarray | np.generic):
+            raise TypeError(f"a {type(value).__name__} where an array is expected")
+        if hasattr(value, "mask") and hasattr(value, "filled"):
+            raise TypeError("a masked array would lose its mask; fill it first")
         array = np.asarray(value)
         if array.dtype != self.numpy_dtype:
             if strict:
                 raise TypeError(f"an array of dtype {array.dtype} where {self.dtype} is expected")
             array = self._cast(value, array, allow_downcast)
-        elif strict and not isinstance(value, np.ndarray | np.generic):
-            raise TypeError(f"a {type(value).__name__} where an array is expected")
         if array.ndim != self.ndim:
             raise TypeError(f"an array of {array.ndim} dimensions where {self.ndim} are expected")
         for axis, (found, expected) in enumerate(zip(array.shape, self.shape, strict=True)):
@@ -113,23 +130,24 @@ class TensorType(Type["npt.NDArray[Any]"]):
         return array
 
     def _cast(self, value: Any, array: npt.NDArray[Any], allow_downcast: bool | None) -> npt.NDArray[Any]:
-        if array.dtype == object or (not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_):
+        if isinstance(value, int) and array.dtype == object:
+            raise TypeError(f"the integer {value} fits no dtype")
+        if array.dtype.kind not in "biufc":
             raise TypeError(f"{value!r} of type {type(value).__name__} is no array of numbers")
         dtype = self.numpy_dtype
-        if np.can_cast(array.dtype, dtype, "safe") or allow_downcast:
-            return array.astype(dtype)
-        if isinstance(value, float) and _is_literal(value) and allow_downcast is None and self.dtype in FLOAT_DTYPES:
-            return array.astype(dtype)
+        if array.dtype.kind == "c" and dtype.kind != "c":
+            raise TypeError(
+                f"complex numbers where {self.dtype} is expected: the imaginary parts would be lost; take the real parts"
+            )
         with np.errstate(all="ignore"):
-            # A comparison of integers with floats rounds: only casts within one kind, or from an integer, can be judged by it.
-            comparable = np.can_cast(array.dtype, dtype, "same_kind") or (
-                array.dtype.kind in "iu" and dtype.kind in "iufc"
-            )
-            cast = array.astype(dtype) if comparable else array
-            unchanged = comparable and bool(
-                np.all((cast.astype(array.dtype) == array) | ((array != array) & (cast != cast)))
-            )
-        if not unchanged:
+            cast = array.astype(dtype)
+            if allow_downcast or np.can_cast(array.dtype, dtype, "safe"):
+                return cast
+            if allow_downcast is None and is_literal(value) and array.dtype.kind == "f" and dtype.kind in "fc":
+                kept = bool(np.isfinite(cast)) or not np.isfinite(value)
+            else:
+                kept = _keeps_values(array, cast)
+        if not kept:
             raise TypeError(
                 f"values of dtype {array.dtype} do not fit {self.dtype} without loss; cast them, or pass allow_downcast=True"
             )

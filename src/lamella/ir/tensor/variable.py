@@ -200,6 +200,11 @@ class TensorVariable(Variable["TensorType"]):
     def __getitem__(self, index: Index | tuple[Index, ...]) -> TensorVariable:
         return lt.getitem(self, index)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is symbolic: it has no value while the graph is built; compile a function, or use eval"
+        )
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return lt.apply_ufunc(ufunc, method, inputs, kwargs)
 
@@ -394,7 +399,9 @@ TensorLike = TensorVariable | npt.NDArray[Any] | np.generic | bool | int | float
 
 
 def narrowed(type: TensorType, variable: Variable[Any]) -> TensorVariable | None:
-    """Return `variable` with the static shape of `type` asserted, or None where dtype or number of dimensions differ."""
+    """Return `variable` with the static shape of `type` asserted, or None where dtype, number of dimensions or known lengths differ."""
     if not isinstance(variable, TensorVariable) or variable.dtype != type.dtype or variable.ndim != type.ndim:
+        return None
+    if any([None not in (a, b) and a != b for a, b in zip(variable.type.shape, type.shape, strict=True)]):
         return None
     return lt.specify_shape(variable, type.shape)
