@@ -469,7 +469,10 @@ class Apply(Generic[R_co]):
             raise TypeError(f"{self.op} takes {len(self.inputs)} inputs here, not {len(new)}")
         types = tuple([out.type for out in self.outputs])
         names = tuple([out.name for out in self.outputs])
-        if all(a.type is b.type or a.type == b.type for a, b in zip(new, self.inputs, strict=True)):
+        for a, b in zip(new, self.inputs, strict=True):
+            if a.type is not b.type and a.type != b.type:
+                break
+        else:
             return Apply.with_names(self.op, new, types, names, self._origin)
         fitting = tuple(
             [old.type.filter_variable(a, allow_convert=not strict) for a, old in zip(new, self.inputs, strict=True)]

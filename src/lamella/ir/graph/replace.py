@@ -19,10 +19,10 @@ __all__ = ["clone_replace", "graph_replace", "rebuild_node", "substitute"]
 
 def rebuild_node(node: Apply[Any], replaced: Mapping[Variable[Any], Variable[Any]]) -> Apply[Any]:
     """Apply a node's Op to what replaces its inputs; the same node where nothing does."""
-    inputs = [replaced.get(variable, variable) for variable in node.inputs]
-    if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
-        return node
-    return node.clone_with_new_inputs(inputs)
+    for variable in node.inputs:
+        if replaced.get(variable, variable) is not variable:
+            return node.clone_with_new_inputs([replaced.get(v, v) for v in node.inputs])
+    return node
 
 
 def substitute(

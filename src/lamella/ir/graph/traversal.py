@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from typing_extensions import TypeIs
 
 from lamella.errors import InconsistencyError
-from lamella.ir.graph.inner_graph import HasInnerGraph
 
 if TYPE_CHECKING:
     from lamella.ir.graph.core import Apply, Variable
@@ -323,8 +322,8 @@ def get_var_by_name(graphs: Iterable[Variable[Any]], target_var_id: str) -> tupl
         owner = variable.owner
         if owner is None:
             return None
-        op = owner.op
-        return (*owner.inputs, *op.fgraph.outputs) if isinstance(op, HasInnerGraph) else owner.inputs
+        inner = getattr(owner.op, "fgraph", None)  # much faster than asking whether it is a HasInnerGraph
+        return owner.inputs if inner is None else (*owner.inputs, *inner.outputs)
 
     return tuple([v for v in _walk(graphs, expand, bfs=True) if v.name == target_var_id])
 
