@@ -90,7 +90,8 @@ def var(
     keepdims
         Keep the reduced axes, with length 1.
     dtype
-        The dtype to compute in, and of the result (its real part). By default that of `x`; float64 for integers and booleans.
+        The dtype to compute in, and of the result. By default that of `x`, whose real part is that of the result; float64 for integers and
+        booleans.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def var(
         divisor: TensorVariable | float = lt.maximum(lt.sub(number, ddof), 0) if ddof else number
     else:
         divisor = max(number - ddof, 0)
-    return _cast(lt.true_divide(total, divisor), _REAL_PARTS.get(result, result))
+    return _cast(lt.true_divide(total, divisor), result if dtype is not None else _REAL_PARTS.get(result, result))
 
 
 def std(
