@@ -86,7 +86,7 @@ class Type(Value, ABC, Generic[V]):
         if self.is_super(variable.type) is not None:
             return variable
         converted = self.convert_variable(variable) if allow_convert else None
-        if converted is None:
+        if converted is None or self.is_super(converted.type) is None:
             raise TypeError(f"{variable!r} has the type {variable.type}, which is no {self}")
         return converted
 
