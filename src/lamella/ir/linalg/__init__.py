@@ -1,1 +1,0 @@
-"""Linear algebra: Ops on matrices and stacks of matrices."""
