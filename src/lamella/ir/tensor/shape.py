@@ -32,7 +32,7 @@ class HasStaticShape(Protocol):
 
 def _shaped_variable(x: TensorLike | Variable[Any]) -> tuple[Variable[Any], StaticShape]:
     variable = x if isinstance(x, Variable) else as_tensor_variable(x)
-    if not isinstance(variable.type, HasStaticShape):
+    if not isinstance(variable.type, TensorType | HasStaticShape):  # the first is known at once, a protocol is not
         raise TypeError(f"{variable!r} of type {variable.type} has no shape")
     return variable, variable.type.shape
 
