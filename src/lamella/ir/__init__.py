@@ -5,8 +5,6 @@ meaning; differentiation; printing; and the reference interpreter that every bac
 The functions that build graphs stand in two namespaces: `ls` for scalars, `lt` for tensors.
 """
 
-# Aliases of modules are handed on only where they are named so.
-__all__ = ["ls", "lt"]
 from lamella.ir.autodiff import Lop as Lop
 from lamella.ir.autodiff import MapRows as MapRows
 from lamella.ir.autodiff import Rop as Rop
@@ -26,6 +24,7 @@ from lamella.ir.graph import NO_VALUE as NO_VALUE
 from lamella.ir.graph import Apply as Apply
 from lamella.ir.graph import Client as Client
 from lamella.ir.graph import Constant as Constant
+from lamella.ir.graph import DeepCopyOp as DeepCopyOp
 from lamella.ir.graph import DisconnectedType as DisconnectedType
 from lamella.ir.graph import Feature as Feature
 from lamella.ir.graph import FunctionGraph as FunctionGraph
@@ -38,12 +37,14 @@ from lamella.ir.graph import SharedVariable as SharedVariable
 from lamella.ir.graph import StorageCell as StorageCell
 from lamella.ir.graph import Type as Type
 from lamella.ir.graph import Variable as Variable
+from lamella.ir.graph import ViewOp as ViewOp
 from lamella.ir.graph import ancestors as ancestors
 from lamella.ir.graph import annotate_error as annotate_error
 from lamella.ir.graph import apply_ancestors as apply_ancestors
 from lamella.ir.graph import apply_depends_on as apply_depends_on
 from lamella.ir.graph import applys_between as applys_between
 from lamella.ir.graph import clone_replace as clone_replace
+from lamella.ir.graph import deep_copy_op as deep_copy_op
 from lamella.ir.graph import describe_node as describe_node
 from lamella.ir.graph import equal_computations as equal_computations
 from lamella.ir.graph import evaluate as evaluate
@@ -64,6 +65,7 @@ from lamella.ir.graph import toposort as toposort
 from lamella.ir.graph import truncated_graph_inputs as truncated_graph_inputs
 from lamella.ir.graph import variable_depends_on as variable_depends_on
 from lamella.ir.graph import vars_between as vars_between
+from lamella.ir.graph import view_op as view_op
 from lamella.ir.graph import walk as walk
 from lamella.ir.scalar import BOOL_DTYPES as BOOL_DTYPES
 from lamella.ir.scalar import COMPLEX_DTYPES as COMPLEX_DTYPES
@@ -269,3 +271,6 @@ from lamella.ir.tensor import known_integer as known_integer
 from lamella.ir.tensor import known_integers as known_integers
 from lamella.ir.tensor import numpy_index as numpy_index
 from lamella.ir.tensor import result_lengths as result_lengths
+
+# Aliases of modules are handed on only where they are named so.
+__all__ = ["ls", "lt"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, final
 
 import attrs
+import numpy as np
 from typing_extensions import override
 
 from lamella.errors import BroadcastError
@@ -85,7 +86,7 @@ class DimShuffle(Op[[TensorLike], TensorVariable]):
                 )
         # A reshape would copy some strided arrays: with an index of 0 at the dropped axes this is always a view.
         kept = x.transpose((*self.shuffle, *self.dropped))[(..., *[0] * len(self.dropped))]
-        output_storage[0][0] = kept[tuple([None if axis == "x" else slice(None) for axis in self.new_order])]
+        output_storage[0][0] = np.expand_dims(kept, self.added)
 
     def moved_inputs(self, node: Apply[Any]) -> Sequence[int]:
         """Return the only input: the result is made of its elements."""

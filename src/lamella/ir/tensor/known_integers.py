@@ -63,6 +63,8 @@ def elements(variable: TensorVariable) -> npt.NDArray[Any] | None:
 
 def known_integer(variable: TensorVariable) -> int | None:
     """Return the value of an integer scalar where it is known while the graph is built, else None."""
+    if isinstance(variable, TensorConstant) and variable.ndim == 0 and variable.dtype in INTEGER_DTYPES:
+        return int(variable.data)  # almost always
     found = elements(variable) if variable.ndim == 0 else None
     return found.item() if found is not None and isinstance(found.item(), int) else None
 

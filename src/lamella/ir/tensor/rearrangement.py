@@ -115,7 +115,7 @@ def repeat(x: TensorLike, repeats: TensorLike | Sequence[int], axis: int | None 
         return repeat(ravel(variable), repeats, 0)
     place = normalize_axis(axis, variable.ndim)
     if not isinstance(repeats, TensorVariable) and np.ndim(repeats):
-        times = np.asarray(repeats)
+        times = np.asarray(repeats) if np.size(repeats) else np.zeros(np.shape(repeats), dtype="int64")
         if times.ndim != 1 or times.dtype.kind not in "iu" or (times < 0).any():
             raise ValueError(f"repeat takes a vector of integers of 0 or more, not {repeats!r}")
         whole = lt.specify_shape(variable, [len(times) if i == place else None for i in range(variable.ndim)])

@@ -1,0 +1,1 @@
+"""Tests of tensors and their Ops."""
