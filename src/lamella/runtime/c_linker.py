@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any, final
+from typing import final
 
 import attrs
 from typing_extensions import override

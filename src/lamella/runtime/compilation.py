@@ -1,6 +1,6 @@
 """`function`: from Variables to something callable.
 
-    outputs, updates  --givens-->  FunctionGraph  --rewrites-->  FunctionGraph  --schedule-->  ScheduledGraph  --link-->  Function
+outputs, updates  --givens-->  FunctionGraph  --rewrites-->  FunctionGraph  --schedule-->  ScheduledGraph  --link-->  Function
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def _as_in(given: object, allow_downcast: bool | None) -> In:
         case In():
             return given
         case SharedVariable():
-            raise TypeError(f"the shared variable {given!r} is an input of every function that needs it; it is not given to calls")
+            raise TypeError(
+                f"the shared variable {given!r} is an input of every function that needs it; it is not given to calls"
+            )
         case Variable():
             return In(given, allow_downcast=allow_downcast)
         case (Variable() as variable, value):
@@ -166,7 +168,9 @@ def _graph(inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]]) ->
 
 
 def _check_unused(
-    inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]], on_unused_input: Literal["raise", "warn", "ignore"]
+    inputs: Sequence[Variable[Any]],
+    outputs: Sequence[Variable[Any]],
+    on_unused_input: Literal["raise", "warn", "ignore"],
 ) -> None:
     if on_unused_input == "ignore":
         return

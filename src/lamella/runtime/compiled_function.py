@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any, final
 
 import attrs
+from typing_extensions import override
 
 from lamella.ir import FunctionGraph, SharedVariable, StorageCell, Variable
 from lamella.runtime.inputs import REQUIRED, In
@@ -192,10 +193,12 @@ class Function:
     def _title(self) -> str:
         return f"the function {self.name!r}" if self.name else "the function"
 
+    @override
     def __repr__(self) -> str:
         shown = ", ".join([spec.keyword or str(spec.variable.type) for spec in self._compiled.inputs])
         return f"<Function {self.name or ''}({shown})>"
 
+    @override
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, (self._compiled, self.trust_input))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import final
+from typing import Any, final
 
 import attrs
 
 from lamella.config import config
 from lamella.errors import ConfigError
 from lamella.ir import FunctionGraph
-from lamella.rewriting import RewriteDatabase, RewriteDatabaseQuery, optdb
+from lamella.rewriting import GraphRewriter, RewriteDatabase, RewriteDatabaseQuery, optdb
 from lamella.runtime.c_linker import CLinker
 from lamella.runtime.linking import Linker, PerformLinker
 
@@ -36,7 +36,7 @@ class Mode:
 
     linker: Linker
     query: RewriteDatabaseQuery
-    database: RewriteDatabase = attrs.field(default=optdb, repr=False)
+    database: RewriteDatabase[Any, GraphRewriter] = attrs.field(default=optdb, repr=False)
 
     def including(self, *tags: str) -> Mode:
         """Return this mode with further rewrites, by tag or name."""

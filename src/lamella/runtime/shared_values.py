@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from lamella.ir import SharedVariable, StorageCell, StaticShape, TensorSharedVariable, TensorType, Type
+from lamella.ir import SharedVariable, StaticShape, StorageCell, TensorSharedVariable, TensorType, Type
 
 __all__ = ["shared"]
 

@@ -8,6 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from lamella.ir import FLOAT_DTYPES, TensorType, TensorVariable, grad, lt
 from lamella.runtime import Mode, function
@@ -40,6 +41,7 @@ class GradientError(AssertionError):
     tolerance: float
     point: tuple[Array, ...] = attrs.field(repr=False)
 
+    @override
     def __str__(self) -> str:
         where = f"element {list(self.index)} of input {self.input}" if self.index else f"input {self.input}"
         return (
@@ -129,14 +131,20 @@ def verify_grad(
 
 
 def _weights(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
-    return (rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)).astype(dtype)
+    drawn: Array = rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+    return drawn.astype(dtype)
 
 
 def _compare(which: int, symbolic: Array, numeric: Array, allowed: Array, point: tuple[Array, ...]) -> None:
     if symbolic.shape != numeric.shape:
         raise AssertionError(f"the gradient of input {which} has the shape {symbolic.shape}, the input {numeric.shape}")
-    wrong = ~(np.abs(symbolic - numeric) <= allowed) & ~((symbolic == numeric) | (np.isnan(symbolic) & np.isnan(numeric)))
+    wrong = ~(np.abs(symbolic - numeric) <= allowed) & ~(
+        (symbolic == numeric) | (np.isnan(symbolic) & np.isnan(numeric))
+    )
     if wrong.any():
         excess = np.where(wrong, np.abs(symbolic - numeric) / np.where(allowed > 0, allowed, 1e-300), -1.0)
-        index = tuple(int(k) for k in np.unravel_index(int(np.nanargmax(excess)) if not np.isnan(excess).all() else 0, excess.shape))
+        index = tuple(
+            int(k)
+            for k in np.unravel_index(int(np.nanargmax(excess)) if not np.isnan(excess).all() else 0, excess.shape)
+        )
         raise GradientError(which, index, float(symbolic[index]), float(numeric[index]), float(allowed[index]), point)

@@ -32,7 +32,9 @@ class NumericGradient:
 
 
 def _weighted(outputs: Sequence[Array], weights: Sequence[Array]) -> float:
-    return float(sum(np.sum(np.asarray(o, np.float64) * w, dtype=np.float64) for o, w in zip(outputs, weights, strict=True)))
+    return float(
+        sum(np.sum(np.asarray(o, np.float64) * w, dtype=np.float64) for o, w in zip(outputs, weights, strict=True))
+    )
 
 
 def numeric_gradient(

@@ -70,7 +70,7 @@ def test_gradient_through_a_broadcast_is_summed() -> None:
 
 def test_the_cost_must_be_a_real_scalar() -> None:
     x = lt.vector("x")
-    with pytest.raises(TypeError, match="the cost is a scalar; .* has 1 dimensions"):
+    with pytest.raises(TypeError, match=r"the cost is a scalar; .* has 1 dimensions"):
         lm.grad(x, x)
     k = lt.scalar("k", dtype="int64")
     with pytest.raises(TypeError, match="real floating-point dtype"):

@@ -158,7 +158,17 @@ def _call_l_op(
         raise
     if len(results) != node.nin:
         raise ValueError(f"L_op of {node.op} returned {len(results)} cotangents for {node.nin} inputs")
+    for i, result in enumerate(results):
+        _check_is_variable(node, i, result)
     return results
+
+
+def _check_is_variable(node: Apply[Any], index: int, result: object) -> None:
+    if not isinstance(result, Variable):
+        raise TypeError(
+            f"L_op of {node.op} returned {result!r} for input {index}; a Variable is expected "
+            "(of DisconnectedType where the output does not depend on the input)"
+        )
 
 
 def _path(ends: Sequence[Variable[Any]], target: Apply[Any]) -> list[Apply[Any]]:
@@ -182,13 +192,8 @@ def _path(ends: Sequence[Variable[Any]], target: Apply[Any]) -> list[Apply[Any]]
     return path[::-1]
 
 
-def _fitting(node: Apply[Any], index: int, variable: Variable[Any], result: object) -> Variable[Any]:
+def _fitting(node: Apply[Any], index: int, variable: Variable[Any], result: Variable[Any]) -> Variable[Any]:
     """Check a cotangent against the Variable it belongs to: number of dimensions, dtype, static shape."""
-    if not isinstance(result, Variable):
-        raise TypeError(
-            f"L_op of {node.op} returned {result!r} for input {index}; a Variable is expected "
-            "(of DisconnectedType where the output does not depend on the input)"
-        )
     if not isinstance(variable, TensorVariable) or not isinstance(result, TensorVariable):
         return result
     if result.ndim != variable.ndim:

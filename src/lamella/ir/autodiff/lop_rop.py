@@ -91,9 +91,10 @@ def Lop(
         given = seeds.get(output)
         seeds[output] = lt.add(given, point) if isinstance(given, TensorVariable) else point
     # An expression may depend on another one, so a seed is a contribution to its cotangent, not the whole of it.
-    heads: dict[Variable[Any], Variable[Any]] = {}
-    for output, point in seeds.items():
-        heads[lt.tensor_copy(output) if isinstance(output, TensorVariable) else output] = point
+    heads = {
+        lt.tensor_copy(output) if isinstance(output, TensorVariable) else output: point
+        for output, point in seeds.items()
+    }
     return grad(None, wrt, consider_constant, disconnected_inputs, heads)
 
 

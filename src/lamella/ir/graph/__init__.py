@@ -1,5 +1,9 @@
 """The graph core: nodes, graphs, walks, replacement, pickling and the reference interpreter. It knows no tensor."""
 
+from lamella.ir.graph.copying import DeepCopyOp as DeepCopyOp
+from lamella.ir.graph.copying import ViewOp as ViewOp
+from lamella.ir.graph.copying import deep_copy_op as deep_copy_op
+from lamella.ir.graph.copying import view_op as view_op
 from lamella.ir.graph.core import Apply as Apply
 from lamella.ir.graph.core import Constant as Constant
 from lamella.ir.graph.core import Op as Op
