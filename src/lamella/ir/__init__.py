@@ -274,3 +274,16 @@ from lamella.ir.tensor import result_lengths as result_lengths
 
 # Aliases of modules are handed on only where they are named so.
 __all__ = ["ls", "lt"]
+from lamella.ir.graph import FromFunctionOp as FromFunctionOp
+from lamella.ir.graph import Generic as Generic
+from lamella.ir.graph import InferShape as InferShape
+from lamella.ir.graph import MakeSlice as MakeSlice
+from lamella.ir.graph import NoneConst as NoneConst
+from lamella.ir.graph import NoneTypeT as NoneTypeT
+from lamella.ir.graph import SliceType as SliceType
+from lamella.ir.graph import as_op as as_op
+from lamella.ir.graph import generic as generic
+from lamella.ir.graph import make_slice as make_slice
+from lamella.ir.graph import none_type_t as none_type_t
+from lamella.ir.graph import slice_type as slice_type
+from lamella.ir.graph import wrap_py as wrap_py

@@ -1,5 +1,9 @@
 """The graph core: nodes, graphs, walks, replacement, pickling and the reference interpreter. It knows no tensor."""
 
+from lamella.ir.graph.as_op import FromFunctionOp as FromFunctionOp
+from lamella.ir.graph.as_op import InferShape as InferShape
+from lamella.ir.graph.as_op import as_op as as_op
+from lamella.ir.graph.as_op import wrap_py as wrap_py
 from lamella.ir.graph.copying import DeepCopyOp as DeepCopyOp
 from lamella.ir.graph.copying import ViewOp as ViewOp
 from lamella.ir.graph.copying import deep_copy_op as deep_copy_op
@@ -17,6 +21,15 @@ from lamella.ir.graph.equality import equal_computations as equal_computations
 from lamella.ir.graph.fgraph import Client as Client
 from lamella.ir.graph.fgraph import Feature as Feature
 from lamella.ir.graph.fgraph import FunctionGraph as FunctionGraph
+from lamella.ir.graph.generic_types import Generic as Generic
+from lamella.ir.graph.generic_types import MakeSlice as MakeSlice
+from lamella.ir.graph.generic_types import NoneConst as NoneConst
+from lamella.ir.graph.generic_types import NoneTypeT as NoneTypeT
+from lamella.ir.graph.generic_types import SliceType as SliceType
+from lamella.ir.graph.generic_types import generic as generic
+from lamella.ir.graph.generic_types import make_slice as make_slice
+from lamella.ir.graph.generic_types import none_type_t as none_type_t
+from lamella.ir.graph.generic_types import slice_type as slice_type
 from lamella.ir.graph.inner_graph import HasInnerGraph as HasInnerGraph
 from lamella.ir.graph.interpreter import NO_VALUE as NO_VALUE
 from lamella.ir.graph.interpreter import evaluate as evaluate

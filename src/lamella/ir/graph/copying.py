@@ -28,7 +28,7 @@ class _Identity(Op[..., Any]):
         return Apply(self, args, [args[0].type])
 
     @override
-    def __call__(self, x: VariableT, /) -> VariableT:  # type: ignore[override]  # exactly one argument
+    def __call__(self, x: VariableT, /) -> VariableT:
         """Apply the Op; the result is of the same Type."""
         result: VariableT = super().__call__(x)
         return result

@@ -152,7 +152,8 @@ class Type(Value, ABC, Generic[V]):
 
     def constant_key(self, value: V) -> Hashable | None:
         """Return a key that two values share only if no computation can tell them apart; None where there is none."""
-        return strict_key(value) if isinstance(value, bool | int | float | complex | str | bytes | None) else None
+        simple = isinstance(value, bool | int | float | complex | str | bytes | None)
+        return (type(value), strict_key(value)) if simple else None
 
     def get_shape_info(self, value: V) -> object:
         """Return what `get_size` needs to know about a value."""
