@@ -113,7 +113,10 @@ class _AdvancedWriting(Op[P, TensorVariable]):
             value, *index = [np.array(v, copy=True) if np.may_share_memory(v, x) else v for v in (value, *index)]
         else:
             result = np.array(x, copy=True)
-        place = numpy_index(self.idx_list, [_in_order(v, indexed) for v in index])
+        arrays = {entry.position for entry in self.idx_list if isinstance(entry, ArrayEntry)}
+        place = numpy_index(
+            self.idx_list, [_in_order(v, indexed) if position in arrays else v for position, v in enumerate(index)]
+        )
         with np.errstate(all="ignore"):
             if self.set_instead_of_inc:
                 result[place] = value
@@ -186,8 +189,8 @@ class _AdvancedWriting(Op[P, TensorVariable]):
 
 
 def _in_order(index: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return an index array laid out as NumPy walks it in the order of its elements: the last of those for one place wins."""
-    return np.ascontiguousarray(np.broadcast_to(index, shape)) if index.dtype != np.bool_ and shape else index
+    """Return an index array laid out so that NumPy walks it in the order of its elements: the last of those for one place wins."""
+    return np.array(np.broadcast_to(index, shape), order="C")
 
 
 def _is_free_of_repetitions(entries: Sequence[IndexEntry], index: Sequence[TensorVariable]) -> bool:

@@ -74,14 +74,24 @@ def _as_item(part: Any) -> _Item:
 
 
 def _as_array(part: Any) -> TensorVariable:
+    is_nested = isinstance(part, list | tuple)
     try:
-        variable = as_tensor_variable(part)
+        if is_nested and _holds_variables(part):
+            return as_tensor_variable(part)
+        array = np.asarray(part)
+        # Of an empty list NumPy makes an array of floats, and takes it for an index all the same.
+        return constant(array.astype("int64") if is_nested and array.size == 0 else array)
     except TypeError as error:
         raise IndexError(f"{_NO_INDEX}: {error}") from error
-    if isinstance(part, list | tuple) and isinstance(variable, TensorConstant) and variable.data.size == 0:
-        # Of an empty list NumPy makes an array of floats, and takes it for an index all the same.
-        return constant(np.zeros(variable.data.shape, dtype="int64"))
-    return variable
+
+
+def _holds_variables(nested: Sequence[Any]) -> bool:
+    return any(
+        [
+            isinstance(part, Variable) or (isinstance(part, list | tuple) and _holds_variables(part))
+            for part in nested
+        ]
+    )
 
 
 def _is_mask(item: _Item) -> bool:

@@ -65,6 +65,8 @@ def slice_length(length: Length, start: Length | None, stop: Length | None, step
     step = 1 if step is None else step
     if isinstance(step, TensorVariable):
         return _with_symbolic_step(length, start, stop, step)
+    if start is None and stop is None:
+        return _steps(length, abs(step))
     lower, upper = (0, length) if step > 0 else (-1, _add(length, -1))
     first_default, end_default = (0, length) if step > 0 else (upper, -1)
     first = first_default if start is None else _limited(start, length, lower, upper)
