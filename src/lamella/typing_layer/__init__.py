@@ -8,9 +8,12 @@ from lamella.typing_layer.aliasing import Aliases as Aliases
 from lamella.typing_layer.aliasing import find_aliases as find_aliases
 from lamella.typing_layer.checker import check as check
 from lamella.typing_layer.checker import problems as problems
+from lamella.typing_layer.constants import constant_value as constant_value
+from lamella.typing_layer.constants import uniform_value as uniform_value
 from lamella.typing_layer.destruction import DestroyHandler as DestroyHandler
 from lamella.typing_layer.destruction import Supervisor as Supervisor
 from lamella.typing_layer.destruction import destruction_order as destruction_order
+from lamella.typing_layer.facts import Fact as Fact
 from lamella.typing_layer.inplace import InplaceDecision as InplaceDecision
 from lamella.typing_layer.inplace import InplaceProposal as InplaceProposal
 from lamella.typing_layer.inplace import accept_inplace as accept_inplace
@@ -20,3 +23,7 @@ from lamella.typing_layer.liveness import StoragePlan as StoragePlan
 from lamella.typing_layer.liveness import plan_storage as plan_storage
 from lamella.typing_layer.scheduling import ScheduledGraph as ScheduledGraph
 from lamella.typing_layer.scheduling import schedule as schedule
+from lamella.typing_layer.shape import same_shape as same_shape
+from lamella.typing_layer.shape import static_shape as static_shape
+from lamella.typing_layer.shape import symbolic_shape as symbolic_shape
+from lamella.typing_layer.sign import is_nonnegative as is_nonnegative

@@ -1,0 +1,66 @@
+"""Facts about single nodes and Variables, remembered for as long as these live.
+
+A node never changes, so what follows from its ancestors is true for ever: it is found once. A rule for a fact is a generator:
+it yields each thing whose fact it needs, is sent that fact, and returns its own, so that chains of any length need no recursion.
+What a rule returns may not hold the thing itself, or neither would ever be collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable
+from typing import Generic, TypeVar, final
+from weakref import WeakKeyDictionary
+
+__all__ = ["Fact", "Rule"]
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+Rule = Generator[K, T, T]
+"""The run of a rule: yields what it needs to know about, is sent the facts, returns a fact."""
+
+
+@final
+class Fact(Generic[K, T]):
+    """A fact that each thing has.
+
+    Parameters
+    ----------
+    rule
+        How the fact about a thing follows from those about others.
+    circular
+        What to tell a rule that needs a fact which is being found.
+    """
+
+    __slots__ = ("_circular", "_known", "_rule")
+
+    def __init__(self, rule: Callable[[K], Rule[K, T]], circular: T) -> None:
+        self._rule = rule
+        self._circular = circular
+        self._known: WeakKeyDictionary[K, T] = WeakKeyDictionary()
+
+    def of(self, thing: K) -> T:
+        """Return the fact about a thing."""
+        known = self._known
+        if thing in known:
+            return known[thing]
+        runs: dict[K, Rule[K, T]] = {thing: self._rule(thing)}
+        answer: tuple[T] | None = None
+        while True:
+            current, run = next(reversed(runs.items()))
+            try:
+                wanted = next(run) if answer is None else run.send(answer[0])
+            except StopIteration as finished:
+                del runs[current]
+                known[current] = finished.value
+                if not runs:
+                    return known[thing]
+                answer = (known[current],)
+                continue
+            if wanted in known:
+                answer = (known[wanted],)
+            elif wanted in runs:
+                answer = (self._circular,)
+            else:
+                runs[wanted] = self._rule(wanted)
+                answer = None
