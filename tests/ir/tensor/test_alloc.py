@@ -152,8 +152,22 @@ def test_fill_takes_literals_weakly_and_broadcasts() -> None:
     agrees(x.fill(2.5), {x: value}, np.full((2, 3), 2.5, "float32"))
     row = TensorType("float64", (3,))("row")
     agrees(lt.fill(x, row), {x: value, row: numbered((3,))}, np.broadcast_to(numbered((3,)), (2, 3)))
-    with pytest.raises(StaticShapeError):
+    with pytest.raises(StaticShapeError, match="2 dimensions does not broadcast"):
         lt.fill(row, x)
+
+
+def test_fill_never_broadcasts_what_gives_the_shape() -> None:
+    one, three = TensorType("float64", (1,))("one"), TensorType("float64", (3,))("three")
+    unknown = TensorType("float64", (None,))("unknown")
+    with pytest.raises(StaticShapeError, match="cannot fill an array of shape"):
+        lt.fill(one, three)
+    out = lt.fill(one, unknown)
+    assert out.type.shape == (1,)
+    agrees(out, {one: numbered((1,)), unknown: np.array([5.0])}, [5.0])
+    with pytest.raises(BroadcastError):
+        out.eval({one: numbered((1,)), unknown: numbered((3,))})
+    with pytest.raises(BroadcastError):
+        lt.fill(unknown, three).eval({unknown: numbered((2,)), three: numbered((3,))})
 
 
 def test_zeros_ones_full_empty() -> None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 
+import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-__all__ = ["normalize_axes", "normalize_axis"]
+__all__ = ["as_axes", "normalize_axes", "normalize_axis"]
+
+
+def as_axes(axis: int | Sequence[int]) -> tuple[int, ...]:
+    """Return one axis, or several, as a tuple of Python integers.
+
+    Raises
+    ------
+    TypeError
+        An axis is no integer.
+    """
+    return tuple([index(a) for a in axis]) if isinstance(axis, Sequence | np.ndarray) else (index(axis),)
 
 
 def normalize_axis(axis: int, ndim: int) -> int:

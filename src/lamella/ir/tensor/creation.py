@@ -137,10 +137,10 @@ def fill(x: TensorLike, value: TensorLike) -> TensorVariable:
         The value does not fit.
     """
     variable = as_tensor_variable(x)
-    if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
-        filling: TensorVariable = constant(value, dtype=np.result_type(np.dtype(variable.dtype), value))
-    else:
-        filling = as_tensor_variable(value)
-    if filling.ndim > variable.ndim:
-        raise StaticShapeError(f"{filling!r} of type {filling.type} does not broadcast to the shape of {variable!r}")
-    return alloc(filling, shape_tuple(variable))
+    filled = lt.second(variable, value)
+    if filled.ndim > variable.ndim:
+        raise StaticShapeError(f"{value!r} of {filled.ndim} dimensions does not broadcast to the shape of {variable!r}")
+    if all([a != 1 or b == 1 for a, b in zip(variable.type.shape, filled.type.shape, strict=True)]):
+        return filled
+    # Here it is `x` that would be broadcast.
+    return alloc(value, shape_tuple(variable))

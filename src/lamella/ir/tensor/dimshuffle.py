@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Literal, final
 
 import attrs
@@ -146,7 +147,7 @@ def dimshuffle(x: TensorLike, *pattern: int | str | Sequence[int | str]) -> Tens
     variable = as_tensor_variable(x)
     flat: list[int | str] = []
     for part in pattern:
-        flat.extend([part] if isinstance(part, int | str) else part)
+        flat.extend(part if isinstance(part, Sequence) and not isinstance(part, str) else [part])
     order: list[int | Literal["x"]] = []
     for axis in flat:
         if isinstance(axis, str):
@@ -156,7 +157,7 @@ def dimshuffle(x: TensorLike, *pattern: int | str | Sequence[int | str]) -> Tens
         elif not -variable.ndim <= axis < variable.ndim:
             raise ValueError(f"axis {axis} is out of bounds for {variable!r} of {variable.ndim} dimensions")
         else:
-            order.append(axis % variable.ndim)
+            order.append(index(axis) % variable.ndim)
     if order == list(range(variable.ndim)):
         return variable
     return DimShuffle(variable.ndim, tuple(order))(variable)

@@ -7,16 +7,16 @@ elements (indexing, joining). Of ``stack([x.shape[0], 2 * 3])`` the elements are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, final, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard, final, runtime_checkable
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.core import Apply, Op, Variable
 from lamella.ir.scalar.dtypes import BOOL_DTYPES, INTEGER_DTYPES
 from lamella.ir.tensor.elemwise import Elemwise
-from lamella.ir.tensor.shape import Shape, shape_i
+from lamella.ir.tensor.shape import Shape, Shape_i, shape_i
 from lamella.ir.tensor.variable import TensorConstant, TensorVariable
 
 __all__ = ["Element", "MovesElements", "elements", "known_integer", "known_integers"]
@@ -34,6 +34,11 @@ class MovesElements(Protocol):
 
     def moved_inputs(self, node: Apply[Any]) -> Sequence[int]:
         """Return the indices of the inputs whose elements are moved; all others say where to."""
+
+
+def moves_elements(op: Op[Any, Any]) -> TypeGuard[MovesElements]:
+    """Whether an Op only moves elements: what `isinstance` says of the protocol, faster."""
+    return callable(getattr(type(op), "moved_inputs", None))
 
 
 def elements(variable: TensorVariable) -> npt.NDArray[Any] | None:
@@ -64,8 +69,10 @@ def elements(variable: TensorVariable) -> npt.NDArray[Any] | None:
 def known_integer(variable: TensorVariable) -> int | None:
     """Return the value of an integer scalar where it is known while the graph is built, else None."""
     if isinstance(variable, TensorConstant) and variable.ndim == 0 and variable.dtype in INTEGER_DTYPES:
-        return int(variable.data)  # almost always
-    found = elements(variable) if variable.ndim == 0 else None
+        return int(variable.data)  # almost always, as is what follows
+    if variable.ndim != 0 or variable.owner is None or isinstance(variable.owner.op, Shape_i):
+        return None
+    found = elements(variable)
     return found.item() if found is not None and isinstance(found.item(), int) else None
 
 
@@ -106,7 +113,7 @@ class _Search:
 
     def _needed(self, variable: TensorVariable) -> list[TensorVariable]:
         node = variable.owner
-        if node is None or not isinstance(node.op, Elemwise | MovesElements) or len(node.outputs) != 1:
+        if node is None or len(node.outputs) != 1 or not (isinstance(node.op, Elemwise) or moves_elements(node.op)):
             return []
         return [v for v in node.inputs if isinstance(v, TensorVariable) and v.dtype in INTEGER_DTYPES + BOOL_DTYPES]
 
@@ -144,7 +151,7 @@ class _Search:
         elif node is not None and len(node.outputs) == 1 and variable.dtype in INTEGER_DTYPES + BOOL_DTYPES:
             if isinstance(node.op, Elemwise):
                 result = self._elementwise(node, variable)
-            elif isinstance(node.op, MovesElements):
+            elif moves_elements(node.op):
                 result = self._moved(node, node.op.moved_inputs(node), variable)
         if result is None or result.size > _MOST_ELEMENTS:
             return self._unknown(variable)

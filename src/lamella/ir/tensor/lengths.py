@@ -11,7 +11,7 @@ from lamella.ir.scalar.dtypes import INTEGER_DTYPES
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.known_integers import elements
 from lamella.ir.tensor.make_vector import MakeVector
-from lamella.ir.tensor.variable import TensorLike, TensorVariable
+from lamella.ir.tensor.variable import TensorConstant, TensorLike, TensorVariable
 
 __all__ = ["ShapeLike", "as_length", "as_lengths", "as_shape_vector"]
 
@@ -23,7 +23,11 @@ def _as_integers(x: TensorLike) -> TensorVariable:
     variable = as_tensor_variable(x)
     if variable.dtype not in INTEGER_DTYPES and not (variable.is_constant and variable.type.shape == (0,)):
         raise TypeError(f"a length is an integer; {variable!r} is of dtype {variable.dtype}")
-    return variable if variable.dtype == "int64" else lt.cast(variable, "int64")
+    if variable.dtype == "int64":
+        return variable
+    if isinstance(variable, TensorConstant):
+        return constant(variable.data.astype("int64"))
+    return lt.cast(variable, "int64")
 
 
 def as_length(x: TensorLike) -> TensorVariable:

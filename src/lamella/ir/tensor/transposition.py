@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamella.ir.tensor.axis import normalize_axes, normalize_axis
+from lamella.ir.tensor.axis import as_axes, normalize_axes, normalize_axis
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.dimshuffle import dimshuffle
 from lamella.ir.tensor.variable import TensorLike, TensorVariable
@@ -30,8 +30,8 @@ def transpose(x: TensorLike, *axes: int | Sequence[int] | None) -> TensorVariabl
     variable = as_tensor_variable(x)
     order: list[int] = []
     for part in axes:
-        order.extend([] if part is None else [part] if isinstance(part, int) else part)
-    if axes in ((), (None,)):
+        order.extend([] if part is None else as_axes(part))
+    if not axes or (len(axes) == 1 and axes[0] is None):
         order = list(range(variable.ndim))[::-1]
     if len(order) != variable.ndim:
         raise ValueError(f"{order} is no permutation of the {variable.ndim} axes of {variable!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from lamella.ir.tensor.axis import normalize_axes
+from lamella.ir.tensor.axis import as_axes, normalize_axes
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.dimshuffle import dimshuffle
 from lamella.ir.tensor.variable import TensorLike, TensorVariable
@@ -31,8 +31,9 @@ def expand_dims(x: TensorLike, axis: int | Sequence[int]) -> TensorVariable:
         A place is given twice.
     """
     variable = as_tensor_variable(x)
-    ndim = variable.ndim + (1 if isinstance(axis, int) else len(axis))
-    new = normalize_axes(axis, ndim)
+    new = as_axes(axis)
+    ndim = variable.ndim + len(new)
+    new = normalize_axes(new, ndim)
     old = iter(range(variable.ndim))
     return dimshuffle(variable, ["x" if place in new else next(old) for place in range(ndim)])
 
