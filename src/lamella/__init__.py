@@ -31,6 +31,7 @@ from lamella.ir import applys_between as applys_between
 from lamella.ir import clone_replace as clone_replace
 from lamella.ir import consider_constant as consider_constant
 from lamella.ir import disconnected_grad as disconnected_grad
+from lamella.ir import evaluate as evaluate
 from lamella.ir import explicit_graph_inputs as explicit_graph_inputs
 from lamella.ir import get_var_by_name as get_var_by_name
 from lamella.ir import grad as grad
@@ -54,3 +55,15 @@ from lamella.ir import variable_depends_on as variable_depends_on
 from lamella.ir import vars_between as vars_between
 from lamella.ir import walk as walk
 from lamella.ir import zero_grad as zero_grad
+from lamella.runtime import FAST_COMPILE as FAST_COMPILE
+from lamella.runtime import FAST_RUN as FAST_RUN
+from lamella.runtime import CLinker as CLinker
+from lamella.runtime import Function as Function
+from lamella.runtime import In as In
+from lamella.runtime import Mode as Mode
+from lamella.runtime import Out as Out
+from lamella.runtime import PerformLinker as PerformLinker
+from lamella.runtime import function as function
+from lamella.runtime import get_mode as get_mode
+from lamella.runtime import register_mode as register_mode
+from lamella.runtime import shared as shared
