@@ -32,6 +32,16 @@ class Real(Type[float]):
 
 RealVariable = Variable[Real]
 Operand = RealVariable | float
+
+
+@attrs.frozen
+class Text(Type[str]):
+    """What is no number."""
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> str:
+        return str(value)
+
+
 REAL = Real()
 POSITIVE = Real(positive=True)
 

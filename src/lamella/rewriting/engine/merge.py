@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, final, runtime_checkable
 import attrs
 from typing_extensions import override
 
-from lamella.ir import Apply, Constant, FunctionGraph, Op, Variable, rebuild_node
+from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Op, Variable, rebuild_node
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter
 
@@ -23,11 +23,16 @@ __all__ = ["MergeOptimizer", "SupportsCommuting", "merge"]
 
 @runtime_checkable
 class SupportsCommuting(Protocol):
-    """An Op that says whether the order of its inputs matters."""
+    """An Op that says whether its two inputs may be exchanged; of an `Elemwise`, its scalar Op says so."""
 
     @property
     def commutative(self) -> bool:
         """Whether the inputs may be exchanged, with exactly the same result."""
+
+
+def _commutes(op: Op[Any, Any]) -> bool:
+    function = op.scalar_op if isinstance(op, Elemwise) and not op.inplace_pattern else op
+    return isinstance(function, SupportsCommuting) and function.commutative is True
 
 
 class _KnownOps(dict[int, tuple[int, bool]]):
@@ -41,7 +46,7 @@ class _KnownOps(dict[int, tuple[int, bool]]):
 
     def meet(self, op: Op[Any, Any]) -> tuple[int, bool]:
         number = self._numbers.setdefault(op, len(self._numbers))
-        commutes = isinstance(op, SupportsCommuting) and op.commutative is True
+        commutes = _commutes(op)
         self[id(op)] = (number, commutes)
         return number, commutes
 
@@ -74,7 +79,7 @@ class MergeOptimizer(GraphRewriter):
                     observer.replaced(None, node.outputs, rebuilt.outputs)
             number, commutes = ops.get(id(node.op)) or ops.meet(node.op)
             places = list(map(id, rebuilt.inputs))
-            if commutes:
+            if commutes and len(places) == 2:  # of more, an exchange changes in which order a sum is rounded
                 places.sort()
             known = first.setdefault((number, *places), rebuilt)
             if known is not rebuilt and _included(known, rebuilt):

@@ -281,9 +281,10 @@ class NodePass:
     def _push(self, stack: list[Apply[Any]], variables: Outputs) -> bool:
         """Push the nodes of Variables that are not in normal form yet; say whether there were any."""
         pushed = False
+        node = stack[-1] if stack else None
         for variable in variables:
             owner = variable.owner
-            if owner is not None and owner not in self._done:
+            if owner is not None and owner is not node and owner not in self._done:  # an output that stays is no loop
                 if owner in self._pending:
                     if self._ignore_newtrees:
                         continue  # what replaces a node may use it: there it stays what it is

@@ -9,11 +9,13 @@ PatternNodeRewriter((power, "x", 2), (mul, "x", "x"))               x**2 -> x*x
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, assert_never, final
+from typing import Any, TypedDict, final
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from lamella.errors import RewriteError
@@ -57,10 +59,40 @@ GetNodes = Callable[[FunctionGraph, Apply[Any]], Sequence[Apply[Any]]]
 """Finds the nodes to try a pattern on, from a node that is tracked."""
 
 
+Constraint = Callable[[Variable[Any]], bool]
+
+
 @attrs.frozen
-class _Name:
+class _Part(ABC):
+    """A part of a pattern."""
+
+    constraint: Constraint | None
+
+    @abstractmethod
+    def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
+        """Whether a Variable fits, given what names stand for; those met first are added.
+
+        With a graph, what is inside the pattern may not be used by others in that graph.
+        """
+
+    def names(self) -> frozenset[str]:
+        """The names in this part."""
+        return frozenset()
+
+
+@attrs.frozen
+class _Name(_Part):
     name: str
-    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    @override
+    def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
+        if bindings.setdefault(self.name, variable) is not variable:
+            return False
+        return self.constraint is None or self.constraint(variable)
+
+    @override
+    def names(self) -> frozenset[str]:
+        return frozenset([self.name])
 
     @override
     def __str__(self) -> str:
@@ -68,22 +100,26 @@ class _Name:
 
 
 @attrs.frozen
-class _Number:
+class _Number(_Part):
     value: Literal
-    constraint: Callable[[Variable[Any]], bool] | None = None
 
-    def holds(self, variable: Variable[Any]) -> bool:
-        """Whether a Variable is a Constant all of whose elements are this number, to the sign of zero."""
+    @override
+    def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
         if not isinstance(variable, Constant) or not isinstance(variable.data, np.ndarray | np.generic | Literal):
             return False
         data = np.asarray(variable.data)
         if data.size == 0 or data.dtype.kind not in "biufc":
             return False
+        return self._equals(data) and (self.constraint is None or self.constraint(variable))
+
+    def _equals(self, data: npt.NDArray[Any]) -> bool:
+        """Whether all elements are this number, to the sign of zero."""
         value = self.value
         if value != value:
             return bool(np.isnan(data).all())
         if value == 0 and data.dtype.kind == "f":
-            return bool(((data == 0) & (np.signbit(data) == (math.copysign(1, complex(value).real) < 0))).all())
+            negative = math.copysign(1, complex(value).real) < 0
+            return bool(((data == 0) & (np.signbit(data) == negative)).all())
         return bool((data == value).all())
 
     @override
@@ -92,13 +128,16 @@ class _Number:
 
 
 @attrs.frozen
-class _Given:
-    variable: Variable[Any]
-    constraint: Callable[[Variable[Any]], bool] | None = None
+class _Given(_Part):
+    given: Variable[Any]
 
-    def fits(self, variable: Variable[Any]) -> bool:
+    @override
+    def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
+        return self._equals(variable) and (self.constraint is None or self.constraint(variable))
+
+    def _equals(self, variable: Variable[Any]) -> bool:
         """Whether a Variable is the given one, or a Constant of the same Type and value."""
-        given = self.variable
+        given = self.given
         if variable is given:
             return True
         if not isinstance(variable, Constant) or not isinstance(given, Constant) or variable.type != given.type:
@@ -108,14 +147,35 @@ class _Given:
 
     @override
     def __str__(self) -> str:
-        return str(self.variable)
+        return str(self.given)
 
 
 @attrs.frozen
-class _Applied:
+class _Applied(_Part):
     key: OpKey
     arguments: tuple[_Part, ...]
-    constraint: Callable[[Variable[Any]], bool] | None = None
+
+    @override
+    def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
+        node = variable.owner
+        if node is None or not (node.op is self.key or matches_op(self.key, node.op)):
+            return False
+        if fgraph is not None and len({client for client, _ in fgraph.get_clients(variable)}) > 1:
+            return False
+        return self.fits_node(node, bindings, fgraph) and (self.constraint is None or self.constraint(variable))
+
+    def fits_node(self, node: Apply[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
+        """Whether the inputs of a node, whose Op fits, fit."""
+        if len(node.inputs) != len(self.arguments) or len(node.outputs) != 1:
+            return False
+        for part, variable in zip(self.arguments, node.inputs, strict=True):
+            if not part.fits(variable, bindings, fgraph):
+                return False
+        return True
+
+    @override
+    def names(self) -> frozenset[str]:
+        return frozenset().union(*[argument.names() for argument in self.arguments])
 
     @override
     def __str__(self) -> str:
@@ -123,37 +183,24 @@ class _Applied:
         return f"{key}({', '.join([str(argument) for argument in self.arguments])})"
 
 
-_Part = _Name | _Number | _Given | _Applied
-
-
-def _read(pattern: InPattern, constraint: Callable[[Variable[Any]], bool] | None = None) -> _Part:
+def _read(pattern: InPattern, constraint: Constraint | None = None) -> _Part:
     """Read a pattern as a user writes it."""
     match pattern:
         case str():
-            return _Name(pattern, constraint)
+            return _Name(constraint, pattern)
         case bool() | int() | float() | complex():
-            return _Number(pattern, constraint)
+            return _Number(constraint, pattern)
         case Variable():
-            return _Given(pattern, constraint)
+            return _Given(constraint, pattern)
         case dict() if constraint is None and pattern.keys() == {"pattern", "constraint"}:
             return _read(pattern["pattern"], pattern["constraint"])
         case (key, *arguments) if isinstance(key, Op | type | OpMatcher):
-            return _Applied(key, tuple([_read(argument) for argument in arguments]), constraint)
+            return _Applied(constraint, key, tuple([_read(argument) for argument in arguments]))
         case _:
             raise TypeError(
                 f"{pattern!r} is no pattern: a pattern is a name, a number, a Variable, a tuple of an Op and its arguments, or "
                 "{'pattern': ..., 'constraint': ...}"
             )
-
-
-def _names(part: _Part) -> frozenset[str]:
-    match part:
-        case _Name():
-            return frozenset([part.name])
-        case _Applied():
-            return frozenset().union(*[_names(argument) for argument in part.arguments])
-        case _:
-            return frozenset()
 
 
 def _names_used(pattern: OutPattern) -> frozenset[str]:
@@ -227,7 +274,7 @@ class PatternNodeRewriter(NodeRewriter):
         left = _read(in_pattern)
         if not isinstance(left, _Applied):
             raise TypeError(f"{in_pattern!r} cannot be looked for: a pattern begins with an Op, as in (add, 'x', 'y')")
-        unknown = _names_used(out_pattern) - _names(left)
+        unknown = _names_used(out_pattern) - left.names()
         if unknown:
             raise ValueError(
                 f"the right side of {left} -> {_show(out_pattern)} uses {min(unknown)!r}, the left does not"
@@ -263,42 +310,18 @@ class PatternNodeRewriter(NodeRewriter):
         return False
 
     def _replacement(self, fgraph: FunctionGraph, node: Apply[Any]) -> Variable[Any] | None:
-        if len(node.outputs) != 1:
+        left, bindings = self.left, dict[str, Variable[Any]]()
+        if not (node.op is left.key or matches_op(left.key, node.op)):
             return None
-        bindings = self._match(fgraph, node.outputs[0])
-        if bindings is None:
+        if not left.fits_node(node, bindings, None if self.allow_multiple_clients else fgraph):
+            return None
+        output: Variable[Any] = node.outputs[0]
+        if left.constraint is not None and not left.constraint(output):
             return None
         made = self._build(fgraph, node, bindings)
-        if made is None or made is node.outputs[0] or node.outputs[0].type.is_super(made.type) is None:
+        if made is None or made is output or output.type.is_super(made.type) is None:
             return None
         return made
-
-    def _match(self, fgraph: FunctionGraph, root: Variable[Any]) -> dict[str, Variable[Any]] | None:
-        bindings: dict[str, Variable[Any]] = {}
-        wanted: list[tuple[_Part, Variable[Any]]] = [(self.left, root)]
-        while wanted:
-            part, variable = wanted.pop()
-            match part:
-                case _Name():
-                    fits = bindings.setdefault(part.name, variable) is variable
-                case _Number():
-                    fits = part.holds(variable)
-                case _Given():
-                    fits = part.fits(variable)
-                case _Applied():
-                    node = variable.owner
-                    if node is None or len(node.outputs) != 1 or len(node.inputs) != len(part.arguments):
-                        return None
-                    fits = matches_op(part.key, node.op) and (variable is root or self._may_absorb(fgraph, variable))
-                    wanted.extend(zip(reversed(part.arguments), reversed(node.inputs), strict=True))
-                case _:
-                    assert_never(part)
-            if not fits or (part.constraint is not None and not part.constraint(variable)):
-                return None
-        return bindings
-
-    def _may_absorb(self, fgraph: FunctionGraph, variable: Variable[Any]) -> bool:
-        return self.allow_multiple_clients or len({client for client, _ in fgraph.get_clients(variable)}) <= 1
 
     def _build(self, fgraph: FunctionGraph, node: Apply[Any], bindings: Bindings) -> Variable[Any] | None:
         right = self.right

@@ -11,11 +11,13 @@ from typing import Any, Literal, final
 import attrs
 from typing_extensions import override
 
-from lamella.errors import RewriteError
+from lamella.config import config
+from lamella.errors import GraphCheckError, RewriteError
 from lamella.ir import Apply, FunctionGraph, Variable, substitute
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.tracking import OpKey
+from lamella.typing_layer import check
 
 __all__ = [
     "FromFunctionGraphRewriter",
@@ -119,6 +121,8 @@ class GraphRewriter(Rewriter):
         rewritten = self.apply_observed(fgraph, observer)
         if rewritten is not fgraph:
             _check_contract(self, fgraph, rewritten)
+            if config.check_rewrites:
+                _check_graph(self, rewritten)
         if observer is not None:
             observer.left(self, rewritten)
         return rewritten
@@ -188,6 +192,14 @@ def _check_contract(rewriter: GraphRewriter, old: FunctionGraph, new: object) ->
                 f"{rewriter.name} replaced output {i}, {was!r} of type {was.type}, by {now!r} of type {now.type}, which that type "
                 "does not include"
             )
+
+
+def _check_graph(rewriter: GraphRewriter, fgraph: FunctionGraph) -> None:
+    try:
+        check(fgraph)
+    except GraphCheckError as error:
+        error.add_note(f"this is the graph that the rewriter {rewriter.name} made")
+        raise
 
 
 class NodeRewriter(Rewriter):
