@@ -1,0 +1,477 @@
+"""The cache of compiled code on disk, safe for many processes and threads.
+
+An entry is named after the hash of all that went into it: source, flags, compiler, processor. It is compiled under a name
+of its own and renamed into place, so that nobody sees half of it; what a killed process left behind is removed by the next
+one. An entry carries a hash of its own contents: a damaged one is compiled again. Compiled code is run, so a folder in which
+others may write is refused, and an entry that belongs to somebody else is not loaded.
+
+    <cache_dir>/c/<key>.so                 the shared object, followed by a description and a hash
+    <cache_dir>/c/building/<name>/         where something is being compiled just now
+    <cache_dir>/c/building/<name>.lock     held by the process that does it, for as long as it lives
+
+Where the folder cannot be used (read-only, full, unsafe), a temporary one serves, and one warning says so.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self, final
+
+import attrs
+from typing_extensions import TypeVar
+
+from lamella.codegen.c.driver import Compiler, compile_shared_object, cpu_identity, find_compiler
+from lamella.config import config
+from lamella.errors import CacheWarning, CompileError
+
+__all__ = ["CacheEntry", "CompiledCache", "Damaged", "check_cache", "clear_cache", "default_cache", "list_cache"]
+
+T = TypeVar("T")
+
+_MAGIC = b"LAMELLA\x01"
+_DIGEST_SIZE = 32
+_TRAILER_SIZE = 4 + _DIGEST_SIZE + len(_MAGIC)
+
+
+class Damaged(Exception):
+    """An entry is not what was written, or not ours."""
+
+
+@final
+@attrs.frozen
+class CacheEntry:
+    """What is known of one entry without loading it.
+
+    Attributes
+    ----------
+    key
+        The hash of what went into it.
+    path
+        Where it is.
+    size
+        Its size in bytes.
+    modified
+        When it was written, in seconds since the epoch.
+    description
+        What it was compiled from, in a few words; empty for a damaged entry.
+    problem
+        What is wrong with it; empty where nothing is.
+    """
+
+    key: str
+    path: Path
+    size: int
+    modified: float
+    description: str
+    problem: str
+
+
+def _trailer(body: bytes, facts: dict[str, str]) -> bytes:
+    told = json.dumps(facts, sort_keys=True).encode()
+    digest = hashlib.blake2b(body + told, digest_size=_DIGEST_SIZE).digest()
+    return told + len(told).to_bytes(4, "little") + digest + _MAGIC
+
+
+def _read_entry(path: Path) -> dict[str, str]:
+    """Return what an entry says of itself, having checked that it is whole and ours.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such entry.
+    Damaged
+        It may not be loaded.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Damaged(f"cannot be read: {error}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise Damaged("is no file")
+        if status.st_uid != os.geteuid():
+            raise Damaged(f"belongs to the user {status.st_uid}")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise Damaged("can be written by others")
+        contents = file.read()
+    if len(contents) < _TRAILER_SIZE or not contents.endswith(_MAGIC):
+        raise Damaged("is cut short")
+    end = len(contents) - _TRAILER_SIZE
+    length = int.from_bytes(contents[end : end + 4], "little")
+    digest = contents[end + 4 : -len(_MAGIC)]
+    if length > end or hashlib.blake2b(contents[:end], digest_size=_DIGEST_SIZE).digest() != digest:
+        raise Damaged("has been changed")
+    facts: dict[str, str] = json.loads(contents[end - length : end])
+    return facts
+
+
+def folder_problem(folder: Path) -> str:
+    """Return why code from a folder may not be run, because somebody else could have put it there; empty where it may."""
+    real = Path(os.path.realpath(folder))
+    for place in (real, *real.parents):
+        status = os.stat(place)
+        if place == real and status.st_uid != os.geteuid():
+            return f"{place} belongs to the user {status.st_uid}, not to you"
+        if place == real and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return f"others may write to {place} (chmod go-w {place})"
+        # In a sticky folder, such as /tmp, others cannot rename what is ours.
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+            return f"others may write to {place}, and so put another folder in the place of {real}"
+    return ""
+
+
+class _Once:
+    """Lets one thread at a time work on one key."""
+
+    __slots__ = ("__weakref__", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+class CompiledCache:
+    """Compiled code, kept in one folder.
+
+    Parameters
+    ----------
+    folder
+        The folder; made when first needed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._guard = threading.Lock()
+        self._building: weakref.WeakValueDictionary[str, _Once] = weakref.WeakValueDictionary()
+        self._fallback: Path | None = None
+        self._swept = False
+
+    def load(
+        self, source: str, flags: Sequence[str], loader: Callable[[Path], T], description: str = "", context: str = ""
+    ) -> T:
+        """Return the loaded shared object of a source, compiled now if there is none.
+
+        Several threads may ask for the same source: it is compiled once. While one source is being compiled, others are not
+        kept waiting.
+
+        Parameters
+        ----------
+        source
+            The C text.
+        flags
+            Flags for compiling it.
+        loader
+            Loads a shared object. An `OSError` or `ImportError` from it means that the entry is damaged.
+        description
+            A few words for people who look at the cache.
+        context
+            Whatever else the compiled code depends on, such as the versions of headers.
+
+        Raises
+        ------
+        CompilerNotFoundError
+            There is no compiler.
+        CompileError
+            The compiler failed, or its product cannot be loaded.
+        """
+        compiler = find_compiler()
+        parts = (source, *flags, compiler.identity, cpu_identity(), context)
+        key = hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
+        with self._guard:
+            once = self._building.get(key)
+            if once is None:
+                once = self._building[key] = _Once()
+        with once.lock:
+            build = _Build(compiler, key, source, tuple(flags), description)
+            path = self._entry(build)
+            try:
+                return loader(path)
+            except (OSError, ImportError):
+                # It is whole, and yet not to be loaded (a library it needs has gone, say): once more, from the beginning.
+                path.unlink(missing_ok=True)
+            path = self._entry(build)
+            try:
+                return loader(path)
+            except (OSError, ImportError) as error:
+                raise CompileError(f"what the compiler made cannot be loaded: {error}") from error
+
+    def _entry(self, build: _Build) -> Path:
+        folder = self._usable_folder()
+        path = folder / f"{build.key}.so"
+        try:
+            _read_entry(path)
+            return path
+        except FileNotFoundError:
+            pass
+        except Damaged:
+            path.unlink(missing_ok=True)
+        try:
+            return build.run(folder)
+        except OSError as error:
+            return build.run(self._fall_back(f"{folder} cannot be written: {error}"))
+        except CompileError:
+            problem = _writing_problem(folder)
+            if not problem:
+                raise
+            return build.run(self._fall_back(f"{folder} cannot be written: {problem}"))
+
+    def _usable_folder(self) -> Path:
+        with self._guard:
+            if self._fallback is not None:
+                return self._fallback
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            problem = folder_problem(self.folder)
+        except OSError as error:
+            problem = str(error)
+        if problem:
+            return self._fall_back(f"it is not used: {problem}")
+        with self._guard:
+            swept, self._swept = self._swept, True
+        if not swept:
+            _sweep(self.folder)
+        return self.folder
+
+    def _fall_back(self, reason: str) -> Path:
+        with self._guard:
+            first = self._fallback is None
+            if self._fallback is None:
+                self._fallback = Path(tempfile.mkdtemp(prefix="lamella-"))
+                atexit.register(shutil.rmtree, self._fallback, ignore_errors=True)
+            folder = self._fallback
+        if first:
+            warnings.warn(
+                f"compiled code is kept in the temporary folder {folder} and lost at the end of the process, because of the "
+                f"cache folder {self.folder}: {reason}. The flag cache_dir names another folder",
+                CacheWarning,
+                stacklevel=2,
+            )
+        return folder
+
+
+@final
+@attrs.frozen
+class _Build:
+    """What is to be compiled, and under which key it is kept."""
+
+    compiler: Compiler
+    key: str
+    source: str
+    flags: tuple[str, ...]
+    description: str
+
+    def run(self, folder: Path) -> Path:
+        """Compile, and put the result into `folder`."""
+        target = folder / f"{self.key}.so"
+        with _workplace(folder) as work:
+            source, product, entry = work / f"{self.key}.c", work / "product.so", work / "entry.so"
+            source.write_text(self.source, encoding="utf-8")
+            mapped = [f"-fdebug-prefix-map={work}={folder}"] if "-g" in self.flags else []
+            compile_shared_object(self.compiler, source, product, [*self.flags, *mapped], work)
+            body = product.read_bytes()
+            facts = {"description": self.description, "compiler": self.compiler.version, "flags": " ".join(self.flags)}
+            descriptor = os.open(entry, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(body + _trailer(body, facts))
+            if "-g" in self.flags:
+                os.replace(source, folder / source.name)  # a debugger shows it
+            os.replace(entry, target)
+        return target
+
+
+@contextmanager
+def _workplace(folder: Path) -> Iterator[Path]:
+    """Give a new folder to work in, marked as in use for as long as this process lives."""
+    building = folder / "building"
+    building.mkdir(mode=0o700, exist_ok=True)
+    with _Mark.make(building) as mark:
+        work = mark.path.with_suffix("")
+        work.mkdir(mode=0o700)
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+class _Mark:
+    """A locked file: while the lock is held, its process lives."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def make(cls, folder: Path) -> Self:
+        """Make and lock a new file."""
+        while True:
+            mark = cls._lock(folder / f"{secrets.token_hex(8)}.lock", os.O_CREAT | os.O_EXCL)
+            if mark is not None:
+                return mark
+
+    @classmethod
+    def take(cls, path: Path) -> Self | None:
+        """Lock an existing file, if its process has died."""
+        return cls._lock(path, 0)
+
+    @classmethod
+    def _lock(cls, path: Path, how: int) -> Self | None:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | how, 0o600)
+        except (FileNotFoundError, FileExistsError):
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Between being opened and being locked it may have been taken for a dead one's, and removed.
+            if os.fstat(descriptor).st_ino == os.stat(path).st_ino:
+                return cls(path, descriptor)
+        except OSError:
+            pass
+        os.close(descriptor)
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def _sweep(folder: Path) -> list[str]:
+    """Remove what killed processes left behind; return the names of what was removed."""
+    removed: list[str] = []
+    building = folder / "building"
+    try:
+        found = sorted(building.iterdir())
+    except OSError:
+        return removed
+    for path in found:
+        try:
+            if path.suffix == ".lock":
+                mark = _Mark.take(path)
+                if mark is None:
+                    continue
+                with mark:
+                    shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+            elif path.with_suffix(".lock").exists():
+                continue
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue  # the folder is read-only: what is there can be loaded all the same
+        removed.append(path.stem)
+    return removed
+
+
+def _writing_problem(folder: Path) -> str:
+    """Return why a file of a usual size cannot be written to a folder; empty where it can."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 20))
+            file.flush()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+_caches: dict[Path, CompiledCache] = {}
+_caches_guard = threading.Lock()
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled C code."""
+    return config.cache_dir / "c"
+
+
+def default_cache() -> CompiledCache:
+    """Return the cache in the folder that the flag `cache_dir` names."""
+    folder = cache_folder()
+    with _caches_guard:
+        known = _caches.get(folder)
+        if known is None:
+            known = _caches[folder] = CompiledCache(folder)
+        return known
+
+
+def list_cache(folder: Path | None = None) -> list[CacheEntry]:
+    """Return the entries of a cache, the newest first.
+
+    Parameters
+    ----------
+    folder
+        The folder of the cache; that of the flag `cache_dir` by default.
+    """
+    place = cache_folder() if folder is None else folder
+    entries: list[CacheEntry] = []
+    for path in place.glob("*.so") if place.is_dir() else ():
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            continue  # removed by somebody else just now
+        try:
+            facts, problem = _read_entry(path), ""
+        except (FileNotFoundError, Damaged) as error:
+            facts, problem = {}, str(error)
+        entries.append(
+            CacheEntry(path.stem, path, status.st_size, status.st_mtime, facts.get("description", ""), problem)
+        )
+    return sorted(entries, key=lambda entry: (-entry.modified, entry.key))
+
+
+def check_cache(folder: Path | None = None) -> list[str]:
+    """Return the problems of a cache: damaged entries, and a folder that others may change.
+
+    Parameters
+    ----------
+    folder
+        The folder of the cache; that of the flag `cache_dir` by default.
+    """
+    place = cache_folder() if folder is None else folder
+    if not place.is_dir():
+        return []
+    unsafe = folder_problem(place)
+    damaged = [f"{entry.path.name} {entry.problem}" for entry in list_cache(place) if entry.problem]
+    return ([unsafe] if unsafe else []) + damaged
+
+
+def clear_cache(folder: Path | None = None, older_than: float = 0.0) -> int:
+    """Remove entries, and what killed processes left behind; return how many entries were removed.
+
+    Code that has been loaded goes on running.
+
+    Parameters
+    ----------
+    folder
+        The folder of the cache; that of the flag `cache_dir` by default.
+    older_than
+        Keep entries written within so many seconds.
+    """
+    place = cache_folder() if folder is None else folder
+    if not place.is_dir():
+        return 0
+    _sweep(place)
+    now = time.time()
+    removed = 0
+    for entry in list_cache(place):
+        if now - entry.modified >= older_than:
+            entry.path.unlink(missing_ok=True)
+            entry.path.with_suffix(".c").unlink(missing_ok=True)
+            removed += 1
+    return removed

@@ -1,0 +1,201 @@
+"""The compiler driver: finds a C compiler, knows its flags, runs it. The only place in ``codegen`` that starts processes.
+
+Floating-point numbers mean what NumPy says they mean: ``-ffast-math`` is never used, ``a * b + c`` is rounded twice
+(``-ffp-contract=off``), NaN, infinities and signed zeros are kept. ``-fno-math-errno`` and ``-fno-trapping-math`` only give up
+``errno`` and the processor's exception flags, which nobody reads, and let loops over ``exp`` and the like become vector code.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal, final
+
+import attrs
+
+from lamella.config import config
+from lamella.errors import CompileError, CompilerNotFoundError
+
+__all__ = ["Compiler", "compile_shared_object", "cpu_identity", "find_compiler", "optimising_flags"]
+
+Family = Literal["gcc", "clang", "other"]
+
+_HOW_TO_GET_ONE = (
+    "install one (Debian and Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
+    "conda: conda install c-compiler), or name one by the flag `compiler`"
+)
+
+
+@final
+@attrs.frozen
+class Compiler:
+    """A C compiler that was found to run.
+
+    Attributes
+    ----------
+    command
+        The words that start it; the first one is a path.
+    version
+        What it says of its version.
+    family
+        Whose flags it takes.
+    identity
+        Changes when another compiler is installed in its place.
+    """
+
+    command: tuple[str, ...]
+    version: str
+    family: Family
+    identity: str
+
+
+def find_compiler() -> Compiler:
+    """Return the compiler that the flag `compiler` names, else the first of ``cc``, ``gcc`` and ``clang`` that runs.
+
+    Raises
+    ------
+    CompilerNotFoundError
+        There is none.
+    """
+    return _find_compiler(config.compiler, os.environ.get("PATH", os.defpath))
+
+
+@cache
+def _find_compiler(wanted: str, path: str) -> Compiler:
+    candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [("cc",), ("gcc",), ("clang",)]
+    failures: list[str] = []
+    for words in candidates:
+        found = shutil.which(words[0], path=path)
+        if found is None:
+            failures.append(f"{words[0]}: not found")
+            continue
+        command = (found, *words[1:])
+        try:
+            version = _run([*command, "--version"]).partition("\n")[0].strip()
+        except CompileError as error:
+            failures.append(str(error))
+            continue
+        status = os.stat(found)
+        identity = f"{os.path.realpath(found)} {shlex.join(words[1:])} {status.st_size} {status.st_mtime_ns} {version}"
+        return Compiler(command, version, _family(version), identity)
+    raise CompilerNotFoundError(f"no C compiler works ({'; '.join(failures)}); {_HOW_TO_GET_ONE}")
+
+
+def _family(version: str) -> Family:
+    lowered = version.lower()
+    if "clang" in lowered:
+        return "clang"
+    return "gcc" if "gcc" in lowered or "free software foundation" in lowered or lowered.startswith("cc ") else "other"
+
+
+@cache
+def _cpu_facts() -> Mapping[str, str]:
+    """Read what the system says of the first processor."""
+    facts: dict[str, str] = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if not line.strip():
+                    break
+                name, _, value = line.partition(":")
+                facts[name.strip()] = value.strip()
+    except OSError:
+        pass
+    return facts
+
+
+def _cpu_features() -> frozenset[str]:
+    facts = _cpu_facts()
+    return frozenset((facts.get("flags") or facts.get("Features") or "").split())
+
+
+@cache
+def cpu_identity() -> str:
+    """Return a text that differs for processors for which ``-march=native`` may mean different code."""
+    facts = _cpu_facts()
+    named = [facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")]
+    return " ".join([platform.system(), platform.machine(), *named, platform.processor(), *sorted(_cpu_features())])
+
+
+def has_vector_maths(compiler: Compiler) -> bool:
+    """Whether the C library offers vector versions of ``exp`` and the like that the compiler can call (glibc's libmvec)."""
+    return compiler.family == "gcc" and platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc"
+
+
+def optimising_flags(compiler: Compiler) -> tuple[str, ...]:
+    """Return the flags for kernels, fitted to this machine; under the flag `c_debug`, those for a debugger."""
+    common = ("-std=gnu11", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-ffp-contract=off")
+    asked = shlex.split(config.compiler_flags)
+    if compiler.family == "other":
+        return ("-O2", "-fPIC", *asked)
+    if config.c_debug:
+        return (*common, "-O0", "-g", "-fno-omit-frame-pointer", *asked)
+    native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
+    flags = [*common, "-O3", native, "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+    if compiler.family == "gcc":
+        flags += ["-fno-semantic-interposition", "-fexcess-precision=standard"]
+    if "avx512f" in _cpu_features():
+        flags += ["-mprefer-vector-width=512"]
+    if has_vector_maths(compiler):
+        flags += ["-DLM_VECTOR_MATHS"]
+    return (*flags, *asked)
+
+
+def _link_flags(compiler: Compiler) -> tuple[str, ...]:
+    if sys.platform == "darwin":
+        return ("-bundle", "-undefined", "dynamic_lookup")
+    # Without DT_NEEDED for libraries that the object does not use, loading it costs less.
+    libraries = ("-lmvec", "-lm") if has_vector_maths(compiler) else ("-lm",)
+    return ("-shared", "-Wl,--as-needed", *libraries)
+
+
+def compile_shared_object(compiler: Compiler, source: Path, target: Path, flags: Sequence[str], folder: Path) -> None:
+    """Compile one C file to a shared object.
+
+    Parameters
+    ----------
+    compiler
+        The compiler.
+    source, target
+        The C file, and where to put the result.
+    flags
+        Flags for compiling; those for linking are added.
+    folder
+        An existing folder for the compiler's own temporary files.
+
+    Raises
+    ------
+    CompileError
+        The compiler failed; the message holds what it printed.
+    """
+    # No -pipe: the assembler would run beside the compiler, and wait for it on a machine whose cores are busy.
+    command = [*compiler.command, *flags, str(source), "-o", str(target), *_link_flags(compiler)]
+    _run(command, {"TMPDIR": str(folder)})
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """Run a command and return what it printed."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "LC_ALL": "C", **(environment or {})},
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise CompileError(f"{command[0]} could not be started: {error}") from error
+    if done.returncode != 0:
+        how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
+        raise CompileError(f"{shlex.join(command)} {how}:\n{done.stdout.strip()}")
+    return done.stdout

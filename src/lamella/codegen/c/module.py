@@ -1,0 +1,85 @@
+"""`lower_to_c`: from a scheduled graph to a compiled module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import attrs
+from typing_extensions import override
+
+from lamella.codegen.c.loading import Entry, Library, load_library
+from lamella.codegen.c.program import write_program
+from lamella.ir import annotate_error, perform_node
+from lamella.typing_layer import ScheduledGraph
+
+__all__ = ["CompiledModule", "lower_to_c"]
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class CompiledModule:
+    """A graph as a loaded C library; made by `lower_to_c`.
+
+    Attributes
+    ----------
+    scheduled
+        The graph.
+    source
+        The C text.
+    library
+        The library that was compiled from it; equal texts share one.
+    constants
+        The values of the constants that are not part of the text.
+    """
+
+    scheduled: ScheduledGraph
+    source: str
+    library: Library
+    constants: tuple[Any, ...]
+
+    def executable(self) -> Entry:
+        """Return the function: called with the values of the graph's inputs, it returns a list of those of its outputs.
+
+        Arrays are checked as far as memory safety needs: an input of another dtype, number of dimensions or known length is a
+        `TypeError`. An error of a node carries notes that describe the node. Threads may call the function at once. As with every
+        linker, outputs may share memory with inputs where the schedule says so.
+        """
+        order = self.scheduled.order
+
+        def perform(step: int, inputs: list[Any]) -> Sequence[Any]:
+            return perform_node(order[step], inputs)
+
+        def annotate(step: int, error: BaseException) -> None:
+            if 0 <= step < len(order):
+                annotate_error(error, order[step])
+
+        return self.library.link(self.constants, perform, annotate)
+
+    @override
+    def __repr__(self) -> str:
+        return f"CompiledModule({len(self.scheduled.order)} nodes, {len(self.source.splitlines())} lines of C)"
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (lower_to_c, (self.scheduled,))
+
+
+def lower_to_c(scheduled: ScheduledGraph) -> CompiledModule:
+    """Return a graph as compiled C, from the cache where it has been compiled before.
+
+    Parameters
+    ----------
+    scheduled
+        The graph, with the order of its nodes and the storage facts.
+
+    Raises
+    ------
+    CompilerNotFoundError
+        There is no compiler.
+    CompileError
+        The compiler failed.
+    """
+    program = write_program(scheduled)
+    description = f"{len(scheduled.order)} nodes: {', '.join([str(v.type) for v in scheduled.fgraph.inputs])[:80]}"
+    return CompiledModule(scheduled, program.text, load_library(program.text, description), program.constants)

@@ -1,0 +1,7 @@
+"""How scalar Ops become C expressions, in files named after what they compute."""
+
+from lamella.codegen.c.scalar_expressions import arithmetic as arithmetic
+from lamella.codegen.c.scalar_expressions import comparison as comparison
+from lamella.codegen.c.scalar_expressions import logic as logic
+from lamella.codegen.c.scalar_expressions import maths as maths
+from lamella.codegen.c.scalar_expressions import selection as selection

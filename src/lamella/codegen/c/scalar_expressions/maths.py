@@ -1,0 +1,138 @@
+"""C expressions of exponentials, logarithms, circular and hyperbolic functions, and special functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from lamella.codegen.c.scalar_body import ScalarBody, ScalarLoop, c_expression
+from lamella.errors import LoweringError
+from lamella.ir import (
+    Angle,
+    Arccos,
+    Arccosh,
+    Arcsin,
+    Arcsinh,
+    Arctan,
+    Arctan2,
+    Arctanh,
+    Cos,
+    Cosh,
+    Deg2Rad,
+    Erf,
+    Erfc,
+    Exp,
+    Exp2,
+    Expm1,
+    Hypot,
+    Log,
+    Log1mExp,
+    Log1p,
+    Log2,
+    Log10,
+    LogAddExp,
+    LogAddExp2,
+    LogSigmoid,
+    Rad2Deg,
+    ScalarOp,
+    Sigmoid,
+    Sin,
+    Sinh,
+    Softplus,
+    Sqrt,
+    Tan,
+    Tanh,
+)
+
+Operands = Sequence[str]
+
+_LIBRARY: Final[dict[type[ScalarOp[Any]], str]] = {
+    Arccos: "acos",
+    Arccosh: "acosh",
+    Arcsin: "asin",
+    Arcsinh: "asinh",
+    Arctan: "atan",
+    Arctan2: "atan2",
+    Arctanh: "atanh",
+    Cos: "cos",
+    Cosh: "cosh",
+    Erf: "erf",
+    Erfc: "erfc",
+    Exp: "exp",
+    Exp2: "exp2",
+    Expm1: "expm1",
+    Hypot: "hypot",
+    Log: "log",
+    Log10: "log10",
+    Log1p: "log1p",
+    Log2: "log2",
+    Sin: "sin",
+    Sinh: "sinh",
+    Sqrt: "sqrt",
+    Tan: "tan",
+    Tanh: "tanh",
+}
+"""Functions that the C library has."""
+
+_SUPPORT: Final[dict[type[ScalarOp[Any]], str]] = {
+    Log1mExp: "log1mexp",
+    LogAddExp: "logaddexp",
+    LogAddExp2: "logaddexp2",
+    LogSigmoid: "log_sigmoid",
+    Sigmoid: "sigmoid",
+}
+"""Functions that ``support/real.h`` has."""
+
+
+def _require_float(op: ScalarOp[Any], loop: ScalarLoop) -> None:
+    if loop.operand.kind != "f":
+        raise LoweringError(f"{op} of {loop.operand.name} has no expression in C")
+
+
+@c_expression.register(*_LIBRARY)
+def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Call a function of the C library."""
+    _require_float(op, loop)
+    body.need("maths")
+    return f"{_LIBRARY[type(op)]}{'' if loop.operand.name == 'float64' else 'f'}({', '.join(operands)})"
+
+
+@c_expression.register(*_SUPPORT)
+def support_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Call a function of the support headers."""
+    _require_float(op, loop)
+    body.need("maths", "real")
+    return f"lm_{_SUPPORT[type(op)]}_{'f64' if loop.operand.name == 'float64' else 'f32'}({', '.join(operands)})"
+
+
+@c_expression.register(Softplus)
+def softplus(op: Softplus, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """``logaddexp(x, 0)``."""
+    _require_float(op, loop)
+    body.need("maths", "real")
+    return f"lm_logaddexp_{'f64' if loop.operand.name == 'float64' else 'f32'}({operands[0]}, 0)"
+
+
+@c_expression.register(Deg2Rad)
+def deg2rad(op: Deg2Rad, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Degrees in radians."""
+    return _scaled("3.14159265358979323846264338327950288 / 180", loop, operands)
+
+
+@c_expression.register(Rad2Deg)
+def rad2deg(op: Rad2Deg, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Radians in degrees."""
+    return _scaled("180 / 3.14159265358979323846264338327950288", loop, operands)
+
+
+def _scaled(factor: str, loop: ScalarLoop, operands: Operands) -> str:
+    return f"({operands[0]} * ({loop.operand.computed})({factor}))"
+
+
+@c_expression.register(Angle)
+def angle(op: Angle, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """The angle of a complex number; of real numbers 0 or pi."""
+    (x,) = operands
+    body.need("maths")
+    f = "" if loop.result.name == "float64" else "f"
+    return f"atan2{f}({x}.im, {x}.re)" if loop.operand.kind == "c" else f"atan2{f}(0, {x})"

@@ -1,0 +1,276 @@
+"""A step: the C statements that compute one node, as its lowering writes them.
+
+A lowering first checks what has to be true (`Step.require`), then gives each output memory (`Step.allocate`, or `Step.view`), then
+computes. A check that fails hands the step to the reference interpreter: where there is an error to raise it raises it, with
+the message that it has everywhere; where there is none, it computes what the lowering does not cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import attrs
+
+from lamella.codegen.c.dtypes import C_DTYPES, CDType
+from lamella.codegen.c.unit import Unit
+from lamella.errors import LoweringError
+from lamella.ir import Apply, Constant, TensorType, Variable
+from lamella.typing_layer import Aliases
+
+__all__ = ["Array", "Object", "Place", "Step"]
+
+
+@final
+@attrs.frozen
+class Array:
+    """An array in the frame of the function: expressions for its parts.
+
+    Attributes
+    ----------
+    name
+        The expression for the ``lm_array`` itself.
+    type
+        Its type.
+    type_name
+        The C constant that describes the type.
+    constant
+        Its value, where it is known.
+    """
+
+    name: str
+    type: TensorType
+    type_name: str
+    constant: Any = None
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.type.ndim
+
+    @property
+    def c(self) -> CDType:
+        """The dtype in C."""
+        return C_DTYPES[self.type.dtype]
+
+    @property
+    def data(self) -> str:
+        """The address of the first element, a ``char *``."""
+        return f"{self.name}.data"
+
+    def length(self, axis: int) -> str:
+        """Return the length along an axis: a number where it is known."""
+        known = self.type.shape[axis]
+        return f"{self.name}.shape[{axis}]" if known is None else str(known)
+
+    def stride(self, axis: int) -> str:
+        """Return the stride along an axis, in bytes: 0 where the length is known to be 1."""
+        return "0" if self.type.shape[axis] == 1 else f"{self.name}.strides[{axis}]"
+
+    @property
+    def shape(self) -> str:
+        """The array of lengths."""
+        return f"{self.name}.shape" if self.ndim else "NULL"
+
+    @property
+    def strides(self) -> str:
+        """The array of strides."""
+        return f"{self.name}.strides" if self.ndim else "NULL"
+
+    @property
+    def size(self) -> str:
+        """The number of elements."""
+        return " * ".join([self.length(axis) for axis in range(self.ndim)]) or "1"
+
+    @property
+    def address(self) -> str:
+        """The address of the ``lm_array``."""
+        return f"&{self.name}" if not self.ndim else f"(lm_array *)&{self.name}"
+
+    @property
+    def element(self) -> str:
+        """The only element of an array without dimensions, as it is stored."""
+        return f"*({self.c.storage} *){self.data}"
+
+    def value(self) -> str:
+        """Return the only element of an array without dimensions, as expressions have it."""
+        return self.c.loaded(self.element)
+
+
+@final
+@attrs.frozen
+class Object:
+    """A value of the host's, that is no array: nothing is known of it."""
+
+    name: str
+    type_name: str
+
+
+Place = Array | Object
+
+
+@final
+class Step:
+    """The statements that compute one node.
+
+    Attributes
+    ----------
+    node
+        The node.
+    number
+        Its place in the order.
+    unit
+        The translation unit, for kernels, types and headers.
+    """
+
+    def __init__(
+        self,
+        node: Apply[Any],
+        number: int,
+        unit: Unit,
+        inputs: Sequence[Place],
+        outputs: Sequence[Place],
+        escaping: Sequence[bool],
+        in_frame: Sequence[str | None],
+        aliases: Aliases,
+    ) -> None:
+        self.node = node
+        self.number = number
+        self.unit = unit
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._escaping = tuple(escaping)
+        self._in_frame = tuple(in_frame)
+        self._aliases = aliases
+        self.lines: list[str] = []
+        self.may_refer = False
+
+    @property
+    def places(self) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+        """The inputs and the outputs."""
+        return self._inputs, self._outputs
+
+    @property
+    def inputs(self) -> list[Array]:
+        """The inputs, all of them arrays.
+
+        Raises
+        ------
+        LoweringError
+            One is no array.
+        """
+        return [self.input(i) for i in range(len(self._inputs))]
+
+    def input(self, index: int) -> Array:
+        """Return an input.
+
+        Raises
+        ------
+        LoweringError
+            It is no array.
+        """
+        return _array(self._inputs[index], self.node.inputs[index])
+
+    def output(self, index: int = 0) -> Array:
+        """Return an output.
+
+        Raises
+        ------
+        LoweringError
+            It is no array.
+        """
+        return _array(self._outputs[index], self.node.outputs[index])
+
+    def emit(self, *lines: str) -> None:
+        """Add statements."""
+        self.lines.extend(lines)
+
+    def require(self, condition: str) -> None:
+        """Let the reference interpreter compute the step, or raise its error, unless a condition is true.
+
+        Nothing may have been written over an input yet.
+        """
+        self.may_refer = True
+        self.emit(f"if (LM_UNLIKELY(!({condition}))) goto reference{self.number};")
+
+    def may_alias(self, i: int, j: int) -> bool:
+        """Whether two inputs may share memory; one that is given twice does."""
+        return self._aliases.may_alias(self.node.inputs[i], self.node.inputs[j])
+
+    def attempt(self, call: str) -> None:
+        """Call a service of the host; if it fails, end the function with the error that the host has noted, or for want of memory."""
+        self.emit(f"if (LM_UNLIKELY({call} < 0)) return -1;")
+
+    def set_shape(self, output: Array, lengths: Sequence[str]) -> None:
+        """Set the lengths of an output."""
+        self.emit(*[f"{output.name}.shape[{axis}] = {length};" for axis, length in enumerate(lengths)])
+
+    def allocate(self, lengths: Sequence[str], index: int = 0, like: Sequence[Array] = ()) -> Array:
+        """Give an output memory, and return it.
+
+        Parameters
+        ----------
+        lengths
+            Expressions for its lengths.
+        index
+            Which output.
+        like
+            Arrays of the same number of dimensions whose order of axes in memory it takes.
+        """
+        output = self.output(index)
+        self.set_shape(output, lengths)
+        storage = self._in_frame[index]
+        if storage is not None:
+            self.emit(f"{output.name}.data = f->{storage};")
+            stride = output.c.itemsize
+            for axis in reversed(range(output.ndim)):
+                length = output.type.shape[axis] or 0
+                self.emit(f"{output.name}.strides[{axis}] = {0 if length == 1 else stride};")
+                stride *= length
+            return output
+        service = "allocate_escaping" if self._escaping[index] else "allocate"
+        laid_out = [array.strides for array in like] if output.ndim > 1 else []
+        strides = f"(const lm_int *const[]){{{', '.join(laid_out)}}}" if laid_out else "NULL"
+        self.attempt(f"call->serve->{service}(call, {output.address}, &{output.type_name}, {len(laid_out)}, {strides})")
+        return output
+
+    def view(self, source: Array, data: str, lengths: Sequence[str], strides: Sequence[str], index: int = 0) -> Array:
+        """Let an output lie in the memory of an input, and return it.
+
+        Parameters
+        ----------
+        source
+            The input.
+        data
+            The address of the output's first element.
+        lengths, strides
+            Its lengths and strides. The stride of an axis of length 1 is made 0.
+        index
+            Which output.
+        """
+        output = self.output(index)
+        for axis, (length, stride) in enumerate(zip(lengths, strides, strict=True)):
+            known = output.type.shape[axis]
+            self.emit(f"{output.name}.shape[{axis}] = {length};")
+            checked = (
+                stride if known is not None or stride == "0" else f"{output.name}.shape[{axis}] == 1 ? 0 : {stride}"
+            )
+            self.emit(f"{output.name}.strides[{axis}] = {'0' if known == 1 else checked};")
+        self.emit(f"{output.name}.data = {data};", f"{output.name}.block = lm_share({source.name}.block);")
+        return output
+
+    def refer(self) -> None:
+        """Let the reference interpreter compute the step."""
+        self.may_refer = True
+        self.emit(f"goto reference{self.number};")
+
+
+def _array(place: Place, variable: Variable[Any]) -> Array:
+    if not isinstance(place, Array):
+        raise LoweringError(f"{variable!r} of type {variable.type} is no array")
+    return place
+
+
+def constant_value(variable: Variable[Any]) -> Any:
+    """Return the value of a constant; None for other Variables."""
+    return variable.data if isinstance(variable, Constant) else None

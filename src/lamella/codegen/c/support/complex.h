@@ -1,0 +1,52 @@
+/* Complex numbers, multiplied and divided by NumPy's formulas: those of C treat infinities in other ways. */
+
+#define LM_COMPLEX(C, T, suffix, f) \
+    typedef struct { T re, im; } C; \
+    static inline C lm_add_##suffix(const C x, const C y) { return (C){x.re + y.re, x.im + y.im}; } \
+    static inline C lm_sub_##suffix(const C x, const C y) { return (C){x.re - y.re, x.im - y.im}; } \
+    static inline C lm_mul_##suffix(const C x, const C y) \
+    { \
+        return (C){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; \
+    } \
+    /* R. L. Smith, "Algorithm 116: Complex division", Comm. ACM 5 (1962). */ \
+    static inline C lm_divide_##suffix(const C x, const C y) \
+    { \
+        const T re = fabs##f(y.re), im = fabs##f(y.im); \
+        if (re == 0 && im == 0) return (C){x.re / re, x.im / re}; \
+        if (re >= im) { \
+            const T ratio = y.im / y.re, scale = (T)1 / (y.re + y.im * ratio); \
+            return (C){(x.re + x.im * ratio) * scale, (x.im - x.re * ratio) * scale}; \
+        } \
+        const T ratio = y.re / y.im, scale = (T)1 / (y.im + y.re * ratio); \
+        return (C){(x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale}; \
+    } \
+    static inline C lm_reciprocal_##suffix(const C y) \
+    { \
+        if (fabs##f(y.im) <= fabs##f(y.re)) { \
+            const T ratio = y.im / y.re, scale = y.re + y.im * ratio; \
+            return (C){1 / scale, -ratio / scale}; \
+        } \
+        const T ratio = y.re / y.im, scale = y.re * ratio + y.im; \
+        return (C){ratio / scale, -1 / scale}; \
+    } \
+    static inline int lm_is_nan_##suffix(const C x) { return x.re != x.re || x.im != x.im; } \
+    /* Complex numbers are ordered by real part, then by imaginary part. */ \
+    static inline int lm_less_##suffix(const C x, const C y) \
+    { \
+        return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im < y.im); \
+    } \
+    static inline int lm_less_equal_##suffix(const C x, const C y) \
+    { \
+        return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im <= y.im); \
+    } \
+    static inline C lm_maximum_##suffix(const C x, const C y) \
+    { \
+        return lm_is_nan_##suffix(x) || lm_less_equal_##suffix(y, x) ? x : y; \
+    } \
+    static inline C lm_minimum_##suffix(const C x, const C y) \
+    { \
+        return lm_is_nan_##suffix(x) || lm_less_equal_##suffix(x, y) ? x : y; \
+    }
+
+LM_COMPLEX(lm_complex64, float, c64, f)
+LM_COMPLEX(lm_complex128, double, c128, )

@@ -1,0 +1,731 @@
+/* The host of compiled functions in Python: arrays in and out, the interpreter lock, Ops computed by their `perform`. */
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+#include <dlfcn.h>
+
+/* Bytes of plain memory that a function keeps for its next call. */
+#define LM_KEPT_MEMORY ((lm_int)64 << 20)
+
+#define LM_SPARE ((int)(sizeof(((lm_call *)0)->spare) / sizeof(lm_block *)))
+
+static const struct { char kind; int typenum; } lm_dtypes[] = {
+    [LM_BOOL] = {'b', NPY_BOOL}, [LM_INT8] = {'i', NPY_INT8}, [LM_INT16] = {'i', NPY_INT16}, [LM_INT32] = {'i', NPY_INT32},
+    [LM_INT64] = {'i', NPY_INT64}, [LM_UINT8] = {'u', NPY_UINT8}, [LM_UINT16] = {'u', NPY_UINT16},
+    [LM_UINT32] = {'u', NPY_UINT32}, [LM_UINT64] = {'u', NPY_UINT64}, [LM_FLOAT16] = {'f', NPY_FLOAT16},
+    [LM_FLOAT32] = {'f', NPY_FLOAT32}, [LM_FLOAT64] = {'f', NPY_FLOAT64}, [LM_COMPLEX64] = {'c', NPY_COMPLEX64},
+    [LM_COMPLEX128] = {'c', NPY_COMPLEX128},
+};
+
+typedef struct {
+    PyObject_HEAD
+    void *library;
+    const lm_program *program;
+    PyObject *weak_references;
+} Library;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    Library *library;
+    PyObject *constants, *perform, *annotate;
+    void **constant_places;
+    lm_block *constant_blocks;
+    size_t frame_size;
+    int n_kept;
+    lm_block *kept[LM_SPARE];
+} Entry;
+
+static size_t lm_place_size(const lm_type *const type)
+{
+    return type->dtype == LM_OBJECT ? sizeof(void *) : sizeof(lm_array) + 2 * (size_t)type->ndim * sizeof(lm_int);
+}
+
+/* ---------------------------------------------------------------------------------------------- memory */
+
+static void lm_host_release(lm_call *const call, lm_block *const block)
+{
+    if (block->owner == NULL) {
+        lm_release_plain(call, block);
+        return;
+    }
+    Py_DECREF((PyObject *)block->owner);
+    free(block);
+}
+
+static void lm_host_release_object(void *const object) { Py_XDECREF((PyObject *)object); }
+
+static void lm_host_share_object(void *const object) { Py_XINCREF((PyObject *)object); }
+
+/* For the last release of plain memory that outlived its call, in an array that somebody kept. */
+static void lm_capsule_free(PyObject *const capsule)
+{
+    lm_block *const block = PyCapsule_GetPointer(capsule, "lamella.block");
+    if (--block->count == 0) free(block);
+}
+
+/* Note the memory of an array object as that of `array`, taking over a reference to the object. */
+static int lm_own(lm_array *const array, PyArrayObject *const object)
+{
+    lm_block *const block = malloc(sizeof(lm_block));
+    if (block == NULL) {
+        Py_DECREF(object);
+        PyErr_NoMemory();
+        return -1;
+    }
+    block->count = 1;
+    block->size = 0;
+    block->owner = object;
+    array->data = PyArray_BYTES(object);
+    array->block = block;
+    return 0;
+}
+
+static void lm_copy_layout(lm_array *const array, PyArrayObject *const object)
+{
+    const int ndim = PyArray_NDIM(object);
+    lm_int *const shape = lm_shape(array), *const strides = lm_strides(array, ndim);
+    for (int i = 0; i < ndim; ++i) {
+        shape[i] = PyArray_DIM(object, i);
+        strides[i] = shape[i] == 1 ? 0 : PyArray_STRIDE(object, i);
+    }
+}
+
+static int lm_allocate_escaping(
+    lm_call *const call, lm_array *const array, const lm_type *const type, const int n, const lm_int *const *const strides)
+{
+    (void)call;
+    npy_intp shape[NPY_MAXDIMS], laid_out[NPY_MAXDIMS];
+    int order[NPY_MAXDIMS], in_order = 1;
+    lm_axis_order(order, type->ndim, n, strides);
+    for (int i = 0; i < type->ndim; ++i) in_order = in_order && order[i] == i;
+    if (lm_set_strides(type->ndim, lm_shape(array), laid_out, order, type->itemsize) < 0) return -1;
+    memcpy(shape, lm_shape(array), (size_t)type->ndim * sizeof(lm_int));
+    PyArrayObject *const object = (PyArrayObject *)PyArray_NewFromDescr(
+        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, in_order ? NULL : laid_out,
+        NULL, 0, NULL);
+    if (object == NULL) return -1;
+    lm_copy_layout(array, object);
+    return lm_own(array, object);
+}
+
+/* ---------------------------------------------------------------------------------------------- arrays in */
+
+static int lm_is_of_type(PyArrayObject *const object, const lm_type *const type)
+{
+    const PyArray_Descr *const descr = PyArray_DESCR(object);
+    if (descr->kind != lm_dtypes[type->dtype].kind || PyArray_ITEMSIZE(object) != type->itemsize) return 0;
+    if (PyArray_NDIM(object) != type->ndim) return 0;
+    for (int i = 0; i < type->ndim; ++i)
+        if (type->shape[i] >= 0 && type->shape[i] != PyArray_DIM(object, i)) return 0;
+    return 1;
+}
+
+static void lm_refuse(PyObject *const value, const lm_type *const type, const char *const what, const int index)
+{
+    PyObject *const shown = PyArray_Check(value)
+        ? PyUnicode_FromFormat(
+              "dtype %R, %d dimensions", (PyObject *)PyArray_DESCR((PyArrayObject *)value), PyArray_NDIM((PyArrayObject *)value))
+        : PyUnicode_FromString(Py_TYPE(value)->tp_name);
+    if (shown == NULL) return;
+    PyObject *const expected = (PyObject *)PyArray_DescrFromType(lm_dtypes[type->dtype].typenum);
+    PyErr_Format(
+        PyExc_TypeError, "%s %d of a compiled function: an array of dtype %R and %d dimensions with the lengths it was compiled for is "
+        "expected, not %U", what, index, expected, type->ndim, shown);
+    Py_XDECREF(expected);
+    Py_DECREF(shown);
+}
+
+/* Return an array as kernels can read it, a new reference: aligned and in the machine's byte order. */
+static PyArrayObject *lm_readable(PyObject *const value, const lm_type *const type, const char *const what, const int index)
+{
+    if (!PyArray_Check(value) || !lm_is_of_type((PyArrayObject *)value, type)) {
+        lm_refuse(value, type, what, index);
+        return NULL;
+    }
+    PyArrayObject *const object = (PyArrayObject *)value;
+    if (PyArray_ISBEHAVED_RO(object)) return (PyArrayObject *)Py_NewRef(object);
+    return (PyArrayObject *)PyArray_FromArray(
+        object, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), NPY_ARRAY_BEHAVED | NPY_ARRAY_ENSURECOPY);
+}
+
+/* Describe an array object that outlives the call: its memory is not counted. */
+static void lm_borrow(lm_array *const array, lm_block *const block, PyArrayObject *const object)
+{
+    block->count = -1;
+    block->size = 0;
+    block->owner = object;
+    array->data = PyArray_BYTES(object);
+    array->block = block;
+    lm_copy_layout(array, object);
+}
+
+/* The bytes that an array lies in: from `*first` to before `*end`. */
+static void lm_extent(PyArrayObject *const object, const char **const first, const char **const end)
+{
+    const char *low = PyArray_BYTES(object), *high = low + PyArray_ITEMSIZE(object);
+    for (int i = 0; i < PyArray_NDIM(object); ++i) {
+        const lm_int length = PyArray_DIM(object, i), reach = PyArray_STRIDE(object, i) * (length - 1);
+        if (length == 0) high = low;
+        else if (reach < 0) low += reach;
+        else high += reach;
+    }
+    *first = low;
+    *end = PyArray_SIZE(object) == 0 ? low : high;
+}
+
+/* Whether several elements of an array may lie in one place. */
+static int lm_overlaps_itself(PyArrayObject *const object)
+{
+    const int ndim = PyArray_NDIM(object);
+    const lm_int *const strides = PyArray_STRIDES(object);
+    int order[NPY_MAXDIMS];
+    lm_axis_order(order, ndim, 1, &strides);
+    lm_int covered = PyArray_ITEMSIZE(object);
+    for (int i = ndim - 1; i >= 0; --i) {
+        const lm_int length = PyArray_DIM(object, order[i]);
+        const lm_int stride = strides[order[i]] < 0 ? -strides[order[i]] : strides[order[i]];
+        if (length == 0) return 0;
+        if (length == 1) continue;
+        if (stride < covered) return 1;
+        covered += stride * (length - 1);
+    }
+    return 0;
+}
+
+/* Whether writing over input `index` changes nothing but that input. */
+static int lm_may_overwrite(PyArrayObject *const *const objects, const int n, const int index)
+{
+    PyArrayObject *const object = objects[index];
+    if (!PyArray_ISWRITEABLE(object) || lm_overlaps_itself(object)) return 0;
+    const char *first, *end;
+    lm_extent(object, &first, &end);
+    for (int i = 0; i < n; ++i) {
+        if (i == index || !PyArray_Check(objects[i])) continue;
+        const char *other_first, *other_end;
+        lm_extent(objects[i], &other_first, &other_end);
+        if (first < other_end && other_first < end) return 0;
+    }
+    return 1;
+}
+
+/* ---------------------------------------------------------------------------------------------- arrays out */
+
+static int lm_is_the_array(PyArrayObject *const object, lm_array *const array, const lm_type *const type)
+{
+    if (!PyArray_CheckExact(object) || PyArray_BYTES(object) != array->data || !lm_is_of_type(object, type)) return 0;
+    for (int i = 0; i < type->ndim; ++i) {
+        const lm_int length = lm_shape(array)[i];
+        if (PyArray_DIM(object, i) != length) return 0;
+        if (length > 1 && PyArray_STRIDE(object, i) != lm_strides(array, type->ndim)[i]) return 0;
+    }
+    return 1;
+}
+
+/* Return an array object for an array, a new reference: a copy if the array lies in the frame of the running function. */
+static PyObject *lm_wrap(lm_array *const array, const lm_type *const type)
+{
+    lm_block *const block = array->block;
+    PyArrayObject *const owner = block == NULL ? NULL : (PyArrayObject *)block->owner;
+    if (owner != NULL && lm_is_the_array(owner, array, type)) return Py_NewRef((PyObject *)owner);
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    memcpy(shape, lm_shape(array), (size_t)type->ndim * sizeof(lm_int));
+    memcpy(strides, lm_strides(array, type->ndim), (size_t)type->ndim * sizeof(lm_int));
+    const int writeable = owner == NULL || PyArray_ISWRITEABLE(owner) ? NPY_ARRAY_WRITEABLE : 0;
+    PyArrayObject *const view = (PyArrayObject *)PyArray_NewFromDescr(
+        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, strides, array->data, writeable,
+        NULL);
+    if (view == NULL) return NULL;
+    if (block == NULL) {
+        PyObject *const copy = PyArray_NewCopy(view, NPY_KEEPORDER);
+        Py_DECREF(view);
+        return copy;
+    }
+    PyObject *base;
+    if (owner != NULL) base = Py_NewRef((PyObject *)owner);
+    else {
+        base = PyCapsule_New(block, "lamella.block", lm_capsule_free);
+        if (base != NULL) lm_share(block);
+    }
+    if (base == NULL || PyArray_SetBaseObject(view, base) < 0) {
+        Py_DECREF(view);
+        return NULL;
+    }
+    return (PyObject *)view;
+}
+
+/* Note an array object, or a NumPy scalar, as the value of `array`, taking over the reference to it. */
+static int lm_accept(lm_array *const array, const lm_type *const type, PyObject *value, const int index)
+{
+    if (PyArray_CheckScalar(value)) {
+        PyObject *const object = PyArray_FromScalar(value, NULL);
+        Py_SETREF(value, object);
+        if (value == NULL) return -1;
+    }
+    PyArrayObject *const object = lm_readable(value, type, "result", index);
+    Py_DECREF(value);
+    if (object == NULL) return -1;
+    lm_copy_layout(array, object);
+    return lm_own(array, object);
+}
+
+/* ---------------------------------------------------------------------------------------------- steps of the host */
+
+static void *lm_unlock(void) { return PyEval_SaveThread(); }
+
+static void lm_lock(void *const state) { PyEval_RestoreThread(state); }
+
+static void lm_drop_value(lm_call *const call, const lm_value value)
+{
+    if (value.type->dtype == LM_OBJECT) Py_CLEAR(*(PyObject **)value.place);
+    else lm_release(call, &((lm_array *)value.place)->block);
+}
+
+static int lm_host_reference(
+    lm_call *const call, const int step, const int n_in, const lm_value *const in, const int n_out, const lm_value *const out)
+{
+    Entry *const entry = call->host;
+    for (int i = 0; i < n_out; ++i) lm_drop_value(call, out[i]);
+    PyObject *const inputs = PyList_New(n_in);
+    if (inputs == NULL) return -1;
+    for (int i = 0; i < n_in; ++i) {
+        PyObject *const value = in[i].type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)in[i].place)
+                                                              : lm_wrap(in[i].place, in[i].type);
+        if (value == NULL) {
+            Py_DECREF(inputs);
+            return -1;
+        }
+        PyList_SET_ITEM(inputs, i, value);
+    }
+    PyObject *const results = PyObject_CallFunction(entry->perform, "iN", step, inputs);
+    if (results == NULL) return -1;
+    PyObject *const fast = PySequence_Fast(results, "perform gives a list of results");
+    Py_DECREF(results);
+    if (fast == NULL) return -1;
+    int status = 0;
+    if (PySequence_Fast_GET_SIZE(fast) != n_out) {
+        PyErr_Format(PyExc_TypeError, "%d results are expected", n_out);
+        status = -1;
+    }
+    for (int i = 0; i < n_out && status == 0; ++i) {
+        PyObject *const value = Py_NewRef(PySequence_Fast_GET_ITEM(fast, i));
+        if (out[i].type->dtype == LM_OBJECT) *(PyObject **)out[i].place = value;
+        else status = lm_accept(out[i].place, out[i].type, value, i);
+    }
+    Py_DECREF(fast);
+    return status;
+}
+
+static int lm_matmul(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
+{
+    lm_drop_value(call, *out);
+    PyObject *const left = lm_wrap(a->place, a->type);
+    if (left == NULL) return -1;
+    PyObject *const right = lm_wrap(b->place, b->type);
+    PyObject *const product = right == NULL ? NULL : PyNumber_MatrixMultiply(left, right);
+    Py_DECREF(left);
+    Py_XDECREF(right);
+    return product == NULL ? -1 : lm_accept(out->place, out->type, product, 0);
+}
+
+static int lm_sort(lm_call *const call, const lm_value *const out, const lm_value *const in, const int axis, const int indices)
+{
+    lm_drop_value(call, *out);
+    PyObject *const object = lm_wrap(in->place, in->type);
+    if (object == NULL) return -1;
+    PyObject *sorted;
+    if (indices) sorted = PyArray_ArgSort((PyArrayObject *)object, axis, NPY_QUICKSORT);
+    else {
+        sorted = PyArray_NewCopy((PyArrayObject *)object, NPY_KEEPORDER);
+        if (sorted != NULL && PyArray_Sort((PyArrayObject *)sorted, axis, NPY_QUICKSORT) < 0) Py_CLEAR(sorted);
+    }
+    Py_DECREF(object);
+    return sorted == NULL ? -1 : lm_accept(out->place, out->type, sorted, 0);
+}
+
+static const lm_services lm_python_services = {
+    .allocate = lm_allocate,
+    .allocate_escaping = lm_allocate_escaping,
+    .release = lm_host_release,
+    .release_object = lm_host_release_object,
+    .share_object = lm_host_share_object,
+    .nest = lm_nest,
+    .unlock = lm_unlock,
+    .lock = lm_lock,
+    .reference = lm_host_reference,
+    .matmul = lm_matmul,
+    .sort = lm_sort,
+};
+
+/* ---------------------------------------------------------------------------------------------- one call */
+
+/* What one call needs: cut from one piece of memory. */
+typedef struct {
+    void **inputs, **outputs;
+    PyArrayObject **objects; /* owned: inputs that are arrays, as kernels read them; other inputs as they came */
+    lm_block *blocks;
+} Frame;
+
+static void *lm_cut(char **const memory, const size_t size)
+{
+    char *const piece = *memory;
+    *memory += (size + 15) / 16 * 16;
+    return piece;
+}
+
+static size_t lm_frame_size(const lm_program *const program)
+{
+    const size_t n_in = (size_t)program->n_inputs, n_out = (size_t)program->n_outputs;
+    size_t size = (n_in * (2 * sizeof(void *) + sizeof(lm_block)) + n_out * sizeof(void *)) + 64;
+    for (int i = 0; i < program->n_inputs; ++i) size += lm_place_size(program->inputs[i]) + 16;
+    for (int i = 0; i < program->n_outputs; ++i) size += lm_place_size(program->outputs[i]) + 16;
+    return size;
+}
+
+static Frame lm_lay_out(const lm_program *const program, char *memory, const size_t size)
+{
+    memset(memory, 0, size);
+    Frame frame;
+    frame.inputs = lm_cut(&memory, (size_t)program->n_inputs * sizeof(void *));
+    frame.outputs = lm_cut(&memory, (size_t)program->n_outputs * sizeof(void *));
+    frame.objects = lm_cut(&memory, (size_t)program->n_inputs * sizeof(void *));
+    frame.blocks = lm_cut(&memory, (size_t)program->n_inputs * sizeof(lm_block));
+    for (int i = 0; i < program->n_inputs; ++i) frame.inputs[i] = lm_cut(&memory, lm_place_size(program->inputs[i]));
+    for (int i = 0; i < program->n_outputs; ++i) frame.outputs[i] = lm_cut(&memory, lm_place_size(program->outputs[i]));
+    return frame;
+}
+
+static int lm_take_inputs(const lm_program *const program, const Frame frame, PyObject *const *const values)
+{
+    for (int i = 0; i < program->n_inputs; ++i) {
+        const lm_type *const type = program->inputs[i];
+        if (type->dtype == LM_OBJECT) {
+            frame.objects[i] = (PyArrayObject *)Py_NewRef(values[i]);
+            *(PyObject **)frame.inputs[i] = values[i];
+            continue;
+        }
+        frame.objects[i] = lm_readable(values[i], type, "input", i);
+        if (frame.objects[i] == NULL) return -1;
+    }
+    for (int i = 0; i < program->n_inputs; ++i) {
+        if (program->inputs[i]->dtype == LM_OBJECT) continue;
+        if (program->overwritten[i] && !lm_may_overwrite(frame.objects, program->n_inputs, i)) {
+            PyObject *const copy = PyArray_NewCopy(frame.objects[i], NPY_KEEPORDER);
+            if (copy == NULL) return -1;
+            Py_SETREF(frame.objects[i], (PyArrayObject *)copy);
+        }
+        lm_borrow(frame.inputs[i], &frame.blocks[i], frame.objects[i]);
+    }
+    return 0;
+}
+
+static PyObject *lm_give_outputs(const lm_program *const program, const Frame frame)
+{
+    PyObject *const results = PyList_New(program->n_outputs);
+    if (results == NULL) return NULL;
+    for (int i = 0; i < program->n_outputs; ++i) {
+        const lm_type *const type = program->outputs[i];
+        PyObject *const value =
+            type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)frame.outputs[i]) : lm_wrap(frame.outputs[i], type);
+        if (value == NULL) {
+            Py_DECREF(results);
+            return NULL;
+        }
+        PyList_SET_ITEM(results, i, value);
+    }
+    return results;
+}
+
+/* Let the exception that is set be told which step it came from. */
+static void lm_annotate(Entry *const entry, const int step)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) PyException_SetTraceback(value, traceback);
+    PyObject *const done = PyObject_CallFunction(entry->annotate, "iO", step, value);
+    if (done == NULL) PyErr_Clear();
+    Py_XDECREF(done);
+    PyErr_Restore(type, value, traceback);
+}
+
+static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *const values)
+{
+    const lm_program *const program = entry->library->program;
+    if (lm_take_inputs(program, frame, values) < 0) return NULL;
+    lm_call call = {.serve = &lm_python_services, .step = -1, .n_spare = entry->n_kept, .host = entry};
+    memcpy(call.spare, entry->kept, (size_t)entry->n_kept * sizeof(lm_block *));
+    entry->n_kept = 0;
+    PyObject *results = NULL;
+    if (program->run(&call, frame.inputs, entry->constant_places, frame.outputs) == 0)
+        results = lm_give_outputs(program, frame);
+    else {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        lm_annotate(entry, call.step);
+    }
+    for (int i = 0; i < program->n_outputs; ++i)
+        lm_drop_value(&call, (lm_value){frame.outputs[i], program->outputs[i]});
+    lm_int kept = 0;
+    const int unused = entry->n_kept == 0; /* no other call has come back meanwhile */
+    for (int i = 0; i < call.n_spare; ++i) {
+        lm_block *const block = call.spare[i];
+        kept += block->size;
+        if (unused && kept <= LM_KEPT_MEMORY) entry->kept[entry->n_kept++] = block;
+        else free(block);
+    }
+    return results;
+}
+
+static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args, const size_t nargsf, PyObject *const names)
+{
+    Entry *const entry = (Entry *)self;
+    const lm_program *const program = entry->library->program;
+    if (PyVectorcall_NARGS(nargsf) != 1 || (names != NULL && PyTuple_GET_SIZE(names) != 0)) {
+        PyErr_SetString(PyExc_TypeError, "a compiled function takes one argument, the sequence of its inputs");
+        return NULL;
+    }
+    PyObject *const values = PySequence_Fast(args[0], "the inputs of a compiled function are a sequence");
+    if (values == NULL) return NULL;
+    PyObject *results = NULL;
+    _Alignas(16) char small[1024];
+    char *const memory = entry->frame_size <= sizeof(small) ? small : PyMem_Malloc(entry->frame_size);
+    if (memory == NULL) PyErr_NoMemory();
+    else if (PySequence_Fast_GET_SIZE(values) != program->n_inputs)
+        PyErr_Format(
+            PyExc_TypeError, "the compiled function takes %d inputs, not %zd", program->n_inputs,
+            PySequence_Fast_GET_SIZE(values));
+    else {
+        Py_INCREF(self);
+        const Frame frame = lm_lay_out(program, memory, entry->frame_size);
+        results = lm_run(entry, frame, PySequence_Fast_ITEMS(values));
+        for (int i = 0; i < program->n_inputs; ++i) Py_XDECREF(frame.objects[i]);
+        Py_DECREF(self);
+    }
+    if (memory != small) PyMem_Free(memory);
+    Py_DECREF(values);
+    return results;
+}
+
+/* ---------------------------------------------------------------------------------------------- the module */
+
+typedef struct {
+    PyTypeObject *library, *entry;
+} ModuleState;
+
+static int lm_entry_traverse(PyObject *const self, visitproc visit, void *const arg)
+{
+    Entry *const entry = (Entry *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(entry->library);
+    Py_VISIT(entry->constants);
+    Py_VISIT(entry->perform);
+    Py_VISIT(entry->annotate);
+    return 0;
+}
+
+static int lm_entry_clear(PyObject *const self)
+{
+    Entry *const entry = (Entry *)self;
+    Py_CLEAR(entry->perform);
+    Py_CLEAR(entry->annotate);
+    return 0;
+}
+
+static void lm_entry_dealloc(PyObject *const self)
+{
+    Entry *const entry = (Entry *)self;
+    PyTypeObject *const type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    lm_entry_clear(self);
+    for (int i = 0; i < entry->n_kept; ++i) free(entry->kept[i]);
+    PyMem_Free(entry->constant_places);
+    PyMem_Free(entry->constant_blocks);
+    Py_XDECREF(entry->constants);
+    Py_XDECREF(entry->library);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+/* Describe the constants once and for all. */
+static int lm_take_constants(Entry *const entry)
+{
+    const lm_program *const program = entry->library->program;
+    const size_t n = (size_t)program->n_constants;
+    size_t size = n * sizeof(void *) + 16;
+    for (size_t i = 0; i < n; ++i) size += lm_place_size(program->constants[i]) + 16;
+    char *memory = PyMem_Calloc(1, size);
+    entry->constant_places = (void **)memory;
+    entry->constant_blocks = PyMem_Calloc(n + 1, sizeof(lm_block));
+    if (memory == NULL || entry->constant_blocks == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    lm_cut(&memory, n * sizeof(void *));
+    for (size_t i = 0; i < n; ++i) {
+        const lm_type *const type = program->constants[i];
+        void *const place = entry->constant_places[i] = lm_cut(&memory, lm_place_size(type));
+        PyObject *const value = PyTuple_GET_ITEM(entry->constants, i);
+        if (type->dtype == LM_OBJECT) {
+            *(PyObject **)place = value;
+            continue;
+        }
+        PyArrayObject *const object = lm_readable(value, type, "constant", (int)i);
+        if (object == NULL) return -1;
+        lm_borrow(place, &entry->constant_blocks[i], object);
+        PyTuple_SET_ITEM(entry->constants, i, (PyObject *)object); /* the tuple is this function's own */
+        Py_DECREF(value);
+    }
+    return 0;
+}
+
+static PyObject *lm_library_link(PyObject *const self, PyObject *const args)
+{
+    PyObject *constants, *perform, *annotate;
+    if (!PyArg_ParseTuple(args, "OOO:link", &constants, &perform, &annotate)) return NULL;
+    Library *const library = (Library *)self;
+    const ModuleState *const state = PyType_GetModuleState(Py_TYPE(self));
+    Entry *const entry = (Entry *)state->entry->tp_alloc(state->entry, 0);
+    if (entry == NULL) return NULL;
+    entry->vectorcall = lm_entry_call;
+    entry->library = (Library *)Py_NewRef(self);
+    entry->perform = Py_NewRef(perform);
+    entry->annotate = Py_NewRef(annotate);
+    entry->frame_size = lm_frame_size(library->program);
+    PyObject *const listed = PySequence_List(constants);
+    entry->constants = listed == NULL ? NULL : PyList_AsTuple(listed);
+    Py_XDECREF(listed);
+    if (entry->constants != NULL && PyTuple_GET_SIZE(entry->constants) != library->program->n_constants)
+        PyErr_Format(PyExc_ValueError, "the program has %d constants", library->program->n_constants);
+    if (PyErr_Occurred() || lm_take_constants(entry) < 0) {
+        Py_DECREF(entry);
+        return NULL;
+    }
+    return (PyObject *)entry;
+}
+
+static void lm_library_dealloc(PyObject *const self)
+{
+    PyTypeObject *const type = Py_TYPE(self);
+    if (((Library *)self)->weak_references != NULL) PyObject_ClearWeakRefs(self);
+    if (((Library *)self)->library != NULL) dlclose(((Library *)self)->library);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *lm_load(PyObject *const module, PyObject *const path)
+{
+    PyObject *encoded;
+    if (!PyUnicode_FSConverter(path, &encoded)) return NULL;
+    const ModuleState *const state = PyModule_GetState(module);
+    Library *const library = (Library *)state->library->tp_alloc(state->library, 0);
+    if (library != NULL) {
+        library->library = dlopen(PyBytes_AS_STRING(encoded), RTLD_NOW | RTLD_LOCAL);
+        if (library->library != NULL) library->program = dlsym(library->library, "lamella_program");
+    }
+    Py_DECREF(encoded);
+    if (library != NULL && library->program == NULL) {
+        const char *const why = dlerror();
+        PyErr_SetString(PyExc_OSError, why != NULL ? why : "this is no compiled function");
+        Py_DECREF(library);
+        return NULL;
+    }
+    return (PyObject *)library;
+}
+
+static PyMethodDef lm_library_methods[] = {
+    {"link", lm_library_link, METH_VARARGS, "Return a compiled function with constants, and what computes and annotates steps."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef lm_library_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Library, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot lm_library_slots[] = {
+    {Py_tp_doc, "A loaded shared object."},
+    {Py_tp_dealloc, lm_library_dealloc},
+    {Py_tp_methods, lm_library_methods},
+    {Py_tp_members, lm_library_members},
+    {0, NULL},
+};
+
+static PyType_Spec lm_library_spec = {
+    .name = "lamella_glue.Library",
+    .basicsize = sizeof(Library),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = lm_library_slots,
+};
+
+static PyMemberDef lm_entry_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Entry, vectorcall), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot lm_entry_slots[] = {
+    {Py_tp_doc, "A compiled function: call it with the sequence of its inputs."},
+    {Py_tp_dealloc, lm_entry_dealloc},
+    {Py_tp_traverse, lm_entry_traverse},
+    {Py_tp_clear, lm_entry_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, lm_entry_members},
+    {0, NULL},
+};
+
+static PyType_Spec lm_entry_spec = {
+    .name = "lamella_glue.Entry",
+    .basicsize = sizeof(Entry),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC
+             | Py_TPFLAGS_HAVE_VECTORCALL,
+    .slots = lm_entry_slots,
+};
+
+static int lm_module_exec(PyObject *const module)
+{
+    ModuleState *const state = PyModule_GetState(module);
+    if (PyArray_ImportNumPyAPI() < 0) return -1;
+    state->library = (PyTypeObject *)PyType_FromModuleAndSpec(module, &lm_library_spec, NULL);
+    if (state->library == NULL) return -1;
+    state->entry = (PyTypeObject *)PyType_FromModuleAndSpec(module, &lm_entry_spec, NULL);
+    return state->entry == NULL ? -1 : 0;
+}
+
+static int lm_module_traverse(PyObject *const module, visitproc visit, void *const arg)
+{
+    ModuleState *const state = PyModule_GetState(module);
+    Py_VISIT(state->library);
+    Py_VISIT(state->entry);
+    return 0;
+}
+
+static int lm_module_clear(PyObject *const module)
+{
+    ModuleState *const state = PyModule_GetState(module);
+    Py_CLEAR(state->library);
+    Py_CLEAR(state->entry);
+    return 0;
+}
+
+static PyMethodDef lm_module_methods[] = {
+    {"load", lm_load, METH_O, "Load the shared object of a compiled function."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot lm_module_slots[] = {
+    {Py_mod_exec, lm_module_exec},
+    {0, NULL},
+};
+
+static PyModuleDef lm_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "lamella_glue",
+    .m_doc = "The host of compiled functions.",
+    .m_size = sizeof(ModuleState),
+    .m_methods = lm_module_methods,
+    .m_slots = lm_module_slots,
+    .m_traverse = lm_module_traverse,
+    .m_clear = lm_module_clear,
+};
+
+PyMODINIT_FUNC PyInit_lamella_glue(void) { return PyModuleDef_Init(&lm_module); }

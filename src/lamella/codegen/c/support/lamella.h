@@ -1,0 +1,103 @@
+/* What generated code is written against. There is no Python in it: all it needs of its host, it asks of `lm_services`. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+typedef intptr_t lm_int;
+
+typedef enum {
+    LM_BOOL, LM_INT8, LM_INT16, LM_INT32, LM_INT64, LM_UINT8, LM_UINT16, LM_UINT32, LM_UINT64,
+    LM_FLOAT16, LM_FLOAT32, LM_FLOAT64, LM_COMPLEX64, LM_COMPLEX128,
+    LM_OBJECT /* a value of the host's, not an array */
+} lm_dtype;
+
+typedef struct {
+    lm_dtype dtype;
+    int ndim;
+    lm_int itemsize;
+    const lm_int *shape; /* -1 for an unknown length; NULL where there are no dimensions */
+} lm_type;
+
+/* A piece of memory with a count of those who use it. */
+typedef struct {
+    lm_int count;  /* negative for memory that outlives every call: it is not counted */
+    lm_int size;   /* bytes that can be used, of plain memory */
+    void *owner;   /* the host's object that the memory belongs to; NULL for plain memory, which follows this header */
+} lm_block;
+
+/* An array. Its `ndim` lengths and `ndim` strides (in bytes) follow; `lm_array2` and the like spell them out.
+   An axis of length 1 has the stride 0, so that it broadcasts. Elements are aligned. */
+typedef struct {
+    char *data;
+    lm_block *block; /* NULL for memory in the frame of the running function */
+} lm_array;
+
+#define LM_DECLARE_ARRAY(ndim) \
+    typedef struct { char *data; lm_block *block; lm_int shape[ndim], strides[ndim]; } lm_array##ndim
+
+typedef lm_array lm_array0;
+
+/* A variable, for those who do not know its type: `place` points to an lm_array, or to the pointer to a host's object. */
+typedef struct {
+    void *place;
+    const lm_type *type;
+} lm_value;
+
+/* One pass over `n` elements: data and stride of each operand. */
+typedef void (*lm_kernel)(lm_int n, char *const *data, const lm_int *strides);
+
+typedef struct lm_call lm_call;
+
+/* What the host does for generated code. Functions that return an int return 0, or -1 if they fail. */
+typedef struct {
+    /* Give an array memory and strides for its shape: of the call, or (`allocate_escaping`) such as may be returned. The order
+       of axes in memory follows that of the operands whose strides are given. */
+    int (*allocate)(lm_call *, lm_array *, const lm_type *, int n, const lm_int *const *strides);
+    int (*allocate_escaping)(lm_call *, lm_array *, const lm_type *, int n, const lm_int *const *strides);
+    void (*release)(lm_call *, lm_block *);
+    void (*release_object)(void *);
+    void (*share_object)(void *);
+    /* Run a kernel over all elements of operands of one shape. */
+    void (*nest)(lm_call *, lm_kernel, int n, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Let others run, and wait for one's turn. Between the two nothing of the host may be used. */
+    void *(*unlock)(void);
+    void (*lock)(void *);
+    /* Compute a step as the reference interpreter does: a step that has no other code, or whose own code found that it does not
+       apply or that there is an error to raise. */
+    int (*reference)(lm_call *, int step, int n_in, const lm_value *in, int n_out, const lm_value *out);
+    int (*matmul)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
+    int (*sort)(lm_call *, const lm_value *out, const lm_value *in, int axis, int indices);
+} lm_services;
+
+/* One call of a function. */
+struct lm_call {
+    const lm_services *serve;
+    int step;         /* the step that runs: what an error is about */
+    int n_spare;
+    lm_block *spare[8]; /* plain memory that nobody uses any more */
+    void *host;       /* what the host keeps for this call */
+};
+
+/* A function. Input and constant `i` is an array as `inputs[i]` describes it; it fills the places of its outputs. */
+typedef struct {
+    int n_inputs, n_constants, n_outputs;
+    const lm_type *const *inputs, *const *constants, *const *outputs;
+    const unsigned char *overwritten; /* for each input, whether a step may overwrite it */
+    int (*run)(lm_call *, void *const *inputs, void *const *constants, void *const *outputs);
+} lm_program;
+
+static inline void lm_release(lm_call *const call, lm_block **const block)
+{
+    lm_block *const held = *block;
+    *block = NULL;
+    if (held != NULL && held->count > 0 && --held->count == 0) call->serve->release(call, held);
+}
+
+static inline lm_block *lm_share(lm_block *const block)
+{
+    if (block != NULL && block->count > 0) ++block->count;
+    return block;
+}

@@ -1,0 +1,105 @@
+"""The translation unit of a function: headers, types, kernels, and the steps that use them.
+
+Its text depends on the structure of the graph only, never on names, addresses or the process: equal graphs give equal texts,
+and so one entry of the cache.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final, final
+
+from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.ir import TensorType
+
+__all__ = ["KERNEL_NAME", "Unit", "support_text"]
+
+KERNEL_NAME: Final = "KERNEL"
+"""Stands in the text of a kernel for the name that the unit gives it."""
+
+_HEADER_ORDER: Final = ("half", "casts", "maths", "integer", "real", "complex", "reduction", "indexing")
+_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",)}
+
+
+@cache
+def support_text(name: str) -> str:
+    """Return the text of a file that comes with this package in ``support``."""
+    return files("lamella.codegen.c").joinpath("support", name).read_text(encoding="utf-8")
+
+
+@final
+class Unit:
+    """What a translation unit holds beside its steps; each thing once."""
+
+    def __init__(self) -> None:
+        self._headers: dict[str, None] = {}
+        self._dimensions: set[int] = set()
+        self._types: dict[str, str] = {}
+        self._kernels: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+
+    def need(self, *headers: str) -> None:
+        """Ask for support headers."""
+        for header in headers:
+            self.need(*_HEADER_NEEDS.get(header, ()))
+            self._headers[header] = None
+
+    def array_type(self, ndim: int) -> str:
+        """Return the name of the C type of arrays of some number of dimensions."""
+        self._dimensions.add(ndim)
+        return f"lm_array{ndim}"
+
+    def tensor_type(self, type: TensorType) -> str:
+        """Return the name of the constant that describes a type."""
+        lengths = ", ".join([str(-1 if length is None else length) for length in type.shape])
+        shape = f"(const lm_int[]){{{lengths}}}" if type.shape else "NULL"
+        c_dtype = C_DTYPES[type.dtype]
+        return self._type(f"{{{c_dtype.code}, {type.ndim}, {c_dtype.itemsize}, {shape}}}")
+
+    def object_type(self) -> str:
+        """Return the name of the constant that describes values that are no arrays."""
+        return self._type("{LM_OBJECT, 0, 0, NULL}")
+
+    def _type(self, text: str) -> str:
+        return self._types.setdefault(text, f"type{len(self._types)}")
+
+    def kernel(self, text: str, kind: str = "kernel") -> str:
+        """Add a function, unless an equal one is there, and return its name.
+
+        Parameters
+        ----------
+        text
+            Its definition, with `KERNEL_NAME` in the place of its name.
+        kind
+            What its name begins with.
+        """
+        known = self._kernels.get(text)
+        if known is None:
+            number = self._counts[kind] = self._counts.get(kind, -1) + 1
+            known = self._kernels[text] = f"{kind}{number}"
+        return known
+
+    def prologue(self, steps: str) -> str:
+        """Return the part of the text that comes before the steps.
+
+        Parameters
+        ----------
+        steps
+            The rest of the text; what it does not use is left out.
+        """
+        used = set(re.findall(r"\btype\d+\b", steps))
+        types = [f"static const lm_type {name} = {text};" for text, name in self._types.items() if name in used]
+        parts = [support_text("lamella.h")]
+        parts += [support_text(f"{name}.h") for name in _HEADER_ORDER if name in self._headers]
+        parts.append("\n".join([f"LM_DECLARE_ARRAY({ndim});" for ndim in sorted(self._dimensions) if ndim]))
+        parts.append("\n".join(types))
+        parts += [text.replace(KERNEL_NAME, name) for text, name in self._kernels.items()]
+        return "\n\n".join([part.strip() for part in parts if part.strip()])
+
+
+def initializer(parts: Sequence[str]) -> str:
+    """Return the text of a list of initial values; C has no empty ones."""
+    return f"{{{', '.join(parts)}}}" if parts else "{0}"
