@@ -1,5 +1,6 @@
 """Basic indexing: values, dtypes, shapes and errors are NumPy's, with constant and with symbolic indices."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -278,6 +279,13 @@ def test_an_op_prints_as_its_index() -> None:
     i = integer()
     assert str(only_node(x[1, i:, ::-1]).op) == "Subtensor{1, i0:, ::-1}"
     assert str(only_node(x[i, None, :, i:2:i]).op) == "Subtensor{i0, None, :, i1:2:i2}"
+
+
+def test_ops_survive_pickling() -> None:
+    x, i = TensorType("float64", (None, None))("x"), integer()
+    for out in (x[1, i:], x[None, i], x[[0, 1], 1:], x[i:].set(0), x[:, [0]].inc(1), x[i, [0]].set(1)):
+        op = only_node(out).op
+        assert pickle.loads(pickle.dumps(op)) == op
 
 
 def test_an_op_of_ones_own() -> None:

@@ -76,9 +76,8 @@ class IncSubtensor(Op[..., TensorVariable]):
 
     @override
     def rebuild(self, node: Apply[Any], inputs: Sequence[Variable[Any]]) -> Apply[Any]:
-        (value,) = kept_unbroadcast(inputs[1:2], node.inputs[1:2])
-        selected = Subtensor(self.idx_list).rebuild(node, [inputs[0], *inputs[2:]])
-        return self._node(selected, value)
+        value, *integers = kept_unbroadcast(inputs[1:], node.inputs[1:])
+        return self._node(Subtensor(self.idx_list).unchecked_node(as_tensor_variable(inputs[0]), integers), value)
 
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:

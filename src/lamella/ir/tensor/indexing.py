@@ -87,10 +87,7 @@ def _as_array(part: Any) -> TensorVariable:
 
 def _holds_variables(nested: Sequence[Any]) -> bool:
     return any(
-        [
-            isinstance(part, Variable) or (isinstance(part, list | tuple) and _holds_variables(part))
-            for part in nested
-        ]
+        [isinstance(part, Variable) or (isinstance(part, list | tuple) and _holds_variables(part)) for part in nested]
     )
 
 

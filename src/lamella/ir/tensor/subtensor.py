@@ -37,7 +37,7 @@ from lamella.ir.tensor.slice_length import Length, known_or_symbolic, length_var
 from lamella.ir.tensor.type import StaticShape, TensorType
 from lamella.ir.tensor.variable import TensorLike, TensorVariable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # generic for type checkers only
     SliceIndex = slice[Any, Any, Any]
 else:
     SliceIndex = slice
@@ -151,15 +151,16 @@ class Subtensor(Op[..., TensorVariable]):
         integers = [as_index_scalar(i) for i in index]
         check_number_of_axes(self.idx_list, array.ndim)
         check_integers(self.idx_list, integers, array.type.shape)
-        return self._node(array, integers)
+        return self.unchecked_node(array, integers)
 
     @override
     def rebuild(self, node: Apply[Any], inputs: Sequence[Variable[Any]]) -> Apply[Any]:
         # A length that becomes known must not turn an index out of bounds, in a branch never taken, into a failure to compile.
         array, *integers = [v for v in inputs if isinstance(v, TensorVariable)]
-        return self._node(array, integers)
+        return self.unchecked_node(array, integers)
 
-    def _node(self, x: TensorVariable, index: list[TensorVariable]) -> Apply[TensorVariable]:
+    def unchecked_node(self, x: TensorVariable, index: Sequence[TensorVariable]) -> Apply[TensorVariable]:
+        """Make the node of inputs that are known to fit."""
         expected = check_entries(self.idx_list)
         if len(index) != expected:
             raise TypeError(f"{self} takes {expected} index inputs, not {len(index)}")
