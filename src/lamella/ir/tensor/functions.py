@@ -337,6 +337,8 @@ from lamella.ir.tensor.named_types import zvector as zvector
 from lamella.ir.tensor.nonzero import argwhere as argwhere
 from lamella.ir.tensor.nonzero import flatnonzero as flatnonzero
 from lamella.ir.tensor.nonzero import nonzero as nonzero
+from lamella.ir.tensor.numpy_protocol import apply_array_function as apply_array_function
+from lamella.ir.tensor.numpy_protocol import apply_ufunc as apply_ufunc
 from lamella.ir.tensor.ranges import arange as arange
 from lamella.ir.tensor.ranges import linspace as linspace
 from lamella.ir.tensor.rearrangement import diff as diff
