@@ -90,6 +90,8 @@ from lamella.ir.tensor.functions import and_ as and_
 from lamella.ir.tensor.functions import angle as angle
 from lamella.ir.tensor.functions import annihilating_mul as annihilating_mul
 from lamella.ir.tensor.functions import any as any
+from lamella.ir.tensor.functions import apply_array_function as apply_array_function
+from lamella.ir.tensor.functions import apply_ufunc as apply_ufunc
 from lamella.ir.tensor.functions import arange as arange
 from lamella.ir.tensor.functions import arccos as arccos
 from lamella.ir.tensor.functions import arccosh as arccosh
