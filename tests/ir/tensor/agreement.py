@@ -8,7 +8,19 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from lamella.errors import ShapeNotInferred
-from lamella.ir import Apply, Lop, Rop, TensorType, TensorVariable, Variable, interpret, lt, perform_node, toposort
+from lamella.ir import (
+    DTYPES,
+    Apply,
+    Lop,
+    Rop,
+    TensorType,
+    TensorVariable,
+    Variable,
+    interpret,
+    lt,
+    perform_node,
+    toposort,
+)
 
 Array = npt.NDArray[Any]
 Values = Mapping[TensorVariable, Array]
@@ -52,7 +64,7 @@ def forgetful(draw: st.DrawFn, shape: Sequence[int], dtype: npt.DTypeLike = "flo
 def arrays(
     draw: st.DrawFn,
     shapes: st.SearchStrategy[Sequence[int]],
-    dtypes: Sequence[str] = ("float64", "float32", "int64", "int8", "bool", "complex128"),
+    dtypes: Sequence[str] = DTYPES,
 ) -> tuple[TensorVariable, Array]:
     """A variable and a value for it."""
     shape = draw(shapes)
