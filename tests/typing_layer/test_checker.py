@@ -195,6 +195,9 @@ def test_maps_out_of_range_are_told(views: object, destroys: object, told: str) 
     assert any(told in problem for problem in problems(fgraph)), problems(fgraph)
     with pytest.raises(GraphCheckError, match="maps"):
         schedule(fgraph)
+    if views is None:
+        with pytest.raises(GraphCheckError, match="maps"):
+            fgraph.with_feature(DestroyHandler())
 
 
 @pytest.mark.parametrize(

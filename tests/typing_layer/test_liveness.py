@@ -128,6 +128,14 @@ def test_two_outputs_written_over_one_input_share_memory() -> None:
     assert scheduled(a, b).storage.must_copy == (False, True)
 
 
+def test_an_input_that_a_node_could_compute_is_an_input() -> None:
+    t = plain("t")(x)
+    found = schedule(FunctionGraph([t], [VIEW(t), plain("u")(t)]))
+    assert [str(node.op) for node in found.order] == ["view", "u"]
+    assert found.storage.kept == {t}
+    assert found.storage.must_copy == (True, False)
+
+
 def test_a_scheduled_graph_survives_pickling() -> None:
     found = scheduled(inplace("over")(plain("t")(x)))
     restored = pickle.loads(pickle.dumps(found))

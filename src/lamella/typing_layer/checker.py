@@ -162,6 +162,11 @@ def _node_problems(node: AnyNode) -> Iterator[str]:
             yield f"output {i} of {_node(node)} says that it is computed by {_shown(v.owner)}"
         elif v.index != i:
             yield f"output {i} of {_node(node)} says that it is output {v.index}"
+    yield from map_problems(node)
+
+
+def map_problems(node: AnyNode) -> Iterator[str]:
+    """Find what is wrong with the ``view_map`` and the ``destroy_map`` of a node's Op, given its numbers of inputs and outputs."""
     yield from _map_problems(node, "view_map")
     yield from _map_problems(node, "destroy_map")
 

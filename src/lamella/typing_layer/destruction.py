@@ -18,9 +18,10 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from lamella.errors import InconsistencyError
+from lamella.errors import GraphCheckError, InconsistencyError
 from lamella.ir import Apply, Feature, FunctionGraph, Op, Variable, toposort
 from lamella.typing_layer.aliasing import merged
+from lamella.typing_layer.checker import map_problems
 from lamella.typing_layer.ordering import Cycle, constrained_order
 
 __all__ = ["DestroyHandler", "Supervisor", "destruction_order", "destructive_nodes", "protected_variables"]
@@ -76,11 +77,20 @@ def output_contents(
 
 
 def find_contents(order: Iterable[AnyNode], inputs: Iterable[AnyVariable]) -> Contents:
-    """Return which contents each Variable of a graph shows."""
+    """Return which contents each Variable of a graph shows.
+
+    Raises
+    ------
+    GraphCheckError
+        A ``view_map`` or ``destroy_map`` speaks of inputs or outputs that a node does not have.
+    """
     given = frozenset(inputs)
     shown: dict[AnyVariable, tuple[AnyVariable, ...]] = {}
     for node in order:
         if node.op.view_map or node.op.destroy_map:
+            wrong = tuple(map_problems(node))
+            if wrong:
+                raise GraphCheckError(wrong)
             found = zip(node.outputs, output_contents(node.op, node, shown), strict=True)
             shown.update({output: parts for output, parts in found if output not in given and parts != (output,)})
     return Contents(shown)
