@@ -52,9 +52,10 @@ def layouts(array: Array) -> dict[str, Array]:
     unaligned = memory[1:].view(array.dtype).reshape(array.shape)
     unaligned[...] = array
     wide = np.zeros([2 * n + 1 for n in array.shape], dtype=array.dtype)
-    strided = wide[(..., *[slice(1, None, 2)] * array.ndim)]
+    gaps: tuple[Any, ...] = (..., *[slice(1, None, 2)] * array.ndim)
+    strided = wide[gaps]
     strided[...] = array
-    backwards = (..., *[slice(None, None, -1)] * array.ndim)
+    backwards: tuple[Any, ...] = (..., *[slice(None, None, -1)] * array.ndim)
     found = {
         "contiguous": np.array(array, order="C"),
         "fortran": np.array(array, order="F"),

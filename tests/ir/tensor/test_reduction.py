@@ -274,6 +274,10 @@ class TestDerivatives:
     def test_through_a_wider_result(self, function: Callable[..., TensorVariable]) -> None:
         verify_grad(lambda x: function(x, axis=0, dtype="float64"), [POINT.astype("float32")])
 
+    @pytest.mark.parametrize("function", [lt.sum, lt.prod])
+    def test_of_real_numbers_through_a_complex_result(self, function: Callable[..., TensorVariable]) -> None:
+        verify_grad(lambda x: lt.real(function(x, axis=0, dtype="complex128") * (2 + 1j)), [POINT])
+
     def test_of_integers_and_of_what_is_discrete_they_are_zero(self) -> None:
         x = lt.vector("x", dtype="int64")
         for function in (lt.sum, lt.prod, lt.max, lt.all):
@@ -300,7 +304,9 @@ class TestExtremes:
         x = lt.matrix("x")
         values = np.array([[1.0, 3, 3], [2, 2, 2], [0, 1, 5]])
         gradient = lm.grad(lt.sum(lt.max(x, axis=1)), x)
-        np.testing.assert_allclose(gradient.eval({x: values}), [[0, 0.5, 0.5], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
+        np.testing.assert_allclose(
+            gradient.eval({x: values}), np.array([[0, 0.5, 0.5], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
+        )
 
     def test_a_nan_is_the_extreme_of_its_row(self) -> None:
         x = lt.matrix("x")
@@ -402,6 +408,13 @@ class TestLinearRecurrence:
         op = lt.LinearRecurrence(axis, 0.7, reverse)
         verify_grad(op, [POINT, POINT[::-1]])
         verify_grad(lambda x, y: lm.grad(lt.sum(op(x, y) ** 2), [x, y]), [POINT, POINT[::-1]])
+
+    def test_derivatives_by_complex_numbers(self) -> None:
+        def cost(*parts: TensorVariable) -> TensorVariable:
+            a, b = parts[0] + 1j * parts[1], parts[2] + 1j * parts[3]
+            return lt.real(lt.LinearRecurrence(0, 1.0)(a, b) * (2 - 1j))
+
+        verify_grad(cost, [POINT, POINT[::-1], POINT + 1, POINT**2])
 
     def test_forward_derivatives(self) -> None:
         x, y, t, u, w = lt.matrices("x", "y", "t", "u", "w")

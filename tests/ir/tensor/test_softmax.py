@@ -107,7 +107,15 @@ class TestStability:
         np.testing.assert_allclose(lt.logsumexp(x).eval({x: values}), np.exp(-40.0), rtol=1e-14)
         np.testing.assert_allclose(lt.log_softmax(x).eval({x: values}), [-np.exp(-40.0), -40.0], rtol=1e-14)
 
-    def test_float16(self) -> None:
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_float16_is_rounded_once(self, name: str) -> None:
+        function, reference = FUNCTIONS[name]
+        x = lt.matrix("x", dtype="float16")
+        values = np.random.default_rng(0).uniform(-3, 3, (20, 30)).astype("float16")
+        assert_agrees(function(x, axis=1), {x: values}, in_double(reference, values, 1), rtol=2**-10)
+        assert np.mean(function(x, axis=1).eval({x: values}) == in_double(reference, values, 1)) > 0.95
+
+    def test_float16_does_not_overflow(self) -> None:
         x = lt.vector("x", dtype="float16")
         values = np.full(100000, 10, dtype="float16")
         assert_agrees(lt.logsumexp(x), {x: values}, np.float16(10 + np.log(100000)))

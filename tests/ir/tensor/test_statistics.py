@@ -110,15 +110,15 @@ class TestVar:
 
     def test_of_float16_that_overflow_when_squared(self) -> None:
         x = lt.vector("x", dtype="float16")
-        values = np.array([1000, -1000, 500], dtype="float16")
-        assert_agrees(lt.std(x, ddof=1), {x: values}, quietly(np.std, values, ddof=1))
+        values = np.array([400, *[0] * 99], dtype="float16")
+        assert_agrees(lt.std(x, ddof=1), {x: values}, np.std(values.astype("float64"), ddof=1).astype("float16"))
 
     @pytest.mark.parametrize("ddof", [0, 1, 2, 3, 0.5])
     def test_degrees_of_freedom(self, ddof: float) -> None:
         values = np.array([1.0, 4.0])
         for known in ([False], [True]):
             x = variable_like(values, known)
-            assert_agrees(lt.var(x, ddof=ddof), {x: values}, quietly(np.var, values, ddof=ddof))  # type: ignore[arg-type]  # fractions too
+            assert_agrees(lt.var(x, ddof=ddof), {x: values}, quietly(np.var, values, ddof=ddof))
 
 
 POINT = np.array([[0.3, -1.2, 2.0], [1.7, 0.4, -0.6]])
