@@ -156,7 +156,8 @@ class ScalarBody:
             return f"lm_round_to_half_{'f64' if source.name == 'float64' else 'f32'}({text})"
         if source.kind == "f" and to.kind in "iu":
             self.need("casts")
-            return f"lm_{to.suffix}_from_f64({text})"
+            through = "f16" if (source.name, to.name) == ("float16", "uint32") else "f64"
+            return f"lm_{to.suffix}_from_{through}({text})"
         return f"(({to.computed}){text})"
 
 

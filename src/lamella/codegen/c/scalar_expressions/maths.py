@@ -116,17 +116,18 @@ def softplus(op: Softplus, loop: ScalarLoop, operands: Operands, body: ScalarBod
 @c_expression.register(Deg2Rad)
 def deg2rad(op: Deg2Rad, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """Degrees in radians."""
-    return _scaled("3.14159265358979323846264338327950288 / 180", loop, operands)
+    return _scaled("({pi} / 180)", loop, operands)
 
 
 @c_expression.register(Rad2Deg)
 def rad2deg(op: Rad2Deg, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """Radians in degrees."""
-    return _scaled("180 / 3.14159265358979323846264338327950288", loop, operands)
+    return _scaled("(180 / {pi})", loop, operands)
 
 
 def _scaled(factor: str, loop: ScalarLoop, operands: Operands) -> str:
-    return f"({operands[0]} * ({loop.operand.computed})({factor}))"
+    pi = f"({loop.operand.computed})3.14159265358979323846264338327950288"
+    return f"({operands[0]} * {factor.format(pi=pi)})"
 
 
 @c_expression.register(Angle)

@@ -17,3 +17,6 @@ static inline uint64_t lm_u64_from_f64(const double x)
 {
     return x >= 0x1p63 ? (uint64_t)(int64_t)(x - 0x1p63) ^ UINT64_C(0x8000000000000000) : (uint64_t)(int64_t)x;
 }
+
+/* Halves are converted one by one, by the instruction for 64 bits. */
+static inline uint32_t lm_u32_from_f16(const float x) { return (uint32_t)(int64_t)x; }
