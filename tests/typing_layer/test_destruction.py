@@ -173,6 +173,14 @@ def test_a_protected_input_is_not_overwritten() -> None:
         FunctionGraph([x], [over], [Supervisor([x])])
 
 
+def test_the_memory_of_a_protected_view_is_not_overwritten() -> None:
+    t = plain("t")(x)
+    with pytest.raises(
+        InconsistencyError, match=r"overwrites `t\.0`, which is the memory of `view\.0`, a protected input"
+    ):
+        FunctionGraph([x], [inplace("over")(t), plain("reader")(VIEW(t))], [Supervisor([VIEW(t)])])
+
+
 def test_an_output_is_not_overwritten() -> None:
     t = plain("t")(x)
     assert "over(t.0) overwrites `t.0`, whose memory the output `view.0` of the graph shows" in message(

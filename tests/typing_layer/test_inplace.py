@@ -167,6 +167,17 @@ def test_a_node_of_another_graph_is_refused() -> None:
     assert decision.refused == ((stranger, "stranger(y) is no node of the graph"),)
 
 
+def test_what_would_take_too_long_is_refused() -> None:
+    t = plain("t")(x)
+    early, reader = plain("early")(t), plain("reader")(plain("deep")(VIEW(t)), t)
+    fgraph = FunctionGraph([x], [plain("more")(early), reader])
+    proposal = in_place(early, 0)
+    assert accept_inplace(fgraph, [proposal]).accepted == (proposal,)
+    decision = accept_inplace(fgraph, [proposal], effort=0)
+    assert decision.accepted == ()
+    assert "would take too long to find out" in decision.refused[0][1]
+
+
 def test_what_the_graph_overwrites_already_is_refused() -> None:
     t = plain("t")(x)
     u = plain("u")(t)

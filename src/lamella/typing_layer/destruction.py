@@ -24,7 +24,7 @@ from lamella.typing_layer.aliasing import merged
 from lamella.typing_layer.checker import map_problems
 from lamella.typing_layer.ordering import Cycle, constrained_order
 
-__all__ = ["DestroyHandler", "Supervisor", "destruction_order", "destructive_nodes", "protected_variables"]
+__all__ = ["DestroyHandler", "Supervisor", "destruction_order"]
 
 AnyNode = Apply[Any]
 AnyOp = Op[Any, Any]
@@ -149,7 +149,7 @@ def _through(variable: AnyVariable, destroyed: AnyVariable) -> str:
     return _name(destroyed) if variable is destroyed else f"{_name(destroyed)} (through {_name(variable)})"
 
 
-def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> Destruction:
+def _analyse(fgraph: FunctionGraph) -> Destruction:
     order = toposort(fgraph.outputs, fgraph.inputs)
     destroyers = destructive_nodes(order)
     if not destroyers:
@@ -159,6 +159,7 @@ def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> Des
         [c for node in destroyers for i in destroyed_inputs(node.op) for c in contents.of(node.inputs[i])]
     )
     readers = find_readers(fgraph, contents, wanted)
+    protected = protected_contents(fgraph.features, contents)
     conflicts: list[str] = []
     before: dict[AnyNode, dict[AnyNode, tuple[AnyVariable, AnyVariable]]] = {}
     destroyed_by: dict[AnyVariable, AnyNode] = {}
@@ -168,9 +169,9 @@ def _analyse(fgraph: FunctionGraph, protected: Mapping[AnyVariable, str]) -> Des
             destroyed = node.inputs[place]
             conflicts.extend(own_conflicts(node.op, node, place, contents))
             for content in contents.of(destroyed):
-                reason = "a constant" if content.is_constant else protected.get(content)
-                if reason is not None:
-                    conflicts.append(f"{node} overwrites {_through(destroyed, content)}, which is {reason}")
+                what = forbidden(content, protected)
+                if what is not None:
+                    conflicts.append(f"{node} overwrites {_through(destroyed, content)}, which is {what}")
                     continue
                 first = destroyed_by.setdefault(content, node)
                 if first is not node:
@@ -201,18 +202,30 @@ def own_conflicts(op: AnyOp, node: AnyNode, place: int, contents: Contents) -> l
     ]
 
 
-def protected_variables(fgraph: FunctionGraph) -> dict[AnyVariable, str]:
-    """Return the Variables that the features of a graph protect from being overwritten, and why."""
+def protected_contents(supervisors: Iterable[Feature], contents: Contents) -> dict[AnyVariable, str]:
+    """Return the contents that a `Supervisor` among some features protects from being overwritten, and what they are."""
     found: dict[AnyVariable, str] = {}
-    for feature in fgraph.features:
+    for feature in supervisors:
         if isinstance(feature, Supervisor):
-            found.update(dict.fromkeys(feature.protected, "a protected input (it was not declared mutable)"))
+            for variable in feature.protected:
+                for content in contents.of(variable):
+                    what = (
+                        "a protected input"
+                        if content is variable
+                        else f"the memory of {_name(variable)}, a protected input"
+                    )
+                    found.setdefault(content, f"{what} (it was not declared mutable)")
     return found
+
+
+def forbidden(content: AnyVariable, protected: Mapping[AnyVariable, str]) -> str | None:
+    """Return what some contents are that may not be overwritten, else None."""
+    return "a constant" if content.is_constant else protected.get(content)
 
 
 def ordering_constraints(fgraph: FunctionGraph, facts: Destruction | None = None) -> dict[AnyNode, list[AnyNode]]:
     """Return, for a node, the nodes that must come before it because of what it overwrites or because a feature says so."""
-    facts = _analyse(fgraph, {}) if facts is None else facts
+    facts = _analyse(fgraph) if facts is None else facts
     found = {node: list(nodes) for node, nodes in facts.before.items()}
     for feature in fgraph.features:
         if not isinstance(feature, DestroyHandler):
@@ -249,7 +262,7 @@ def destruction_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
         There is no such order; or a node overwrites a constant, an input that a `Supervisor` of the graph protects, the memory of an output of
         the graph, or memory that another of its own inputs shares. The message names the nodes and Variables.
     """
-    found = _analyse(fgraph, protected_variables(fgraph))
+    found = _analyse(fgraph)
     conflicts = list(found.conflicts)
     order = constrained_order(
         toposort(fgraph.outputs, fgraph.inputs), ordering_constraints(fgraph, found), fgraph.inputs
@@ -277,7 +290,7 @@ class DestroyHandler(Feature):
     @override
     def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
         """Return, for each node that overwrites something, the other readers of what it overwrites."""
-        return {node: tuple(readers) for node, readers in _analyse(fgraph, {}).before.items()}
+        return {node: tuple(readers) for node, readers in _analyse(fgraph).before.items()}
 
 
 def _as_tuple(variables: Iterable[AnyVariable]) -> tuple[AnyVariable, ...]:
@@ -301,16 +314,18 @@ class Supervisor(Feature):
     def validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` where a node overwrites a protected Variable."""
         order = toposort(fgraph.outputs, fgraph.inputs)
+        destroyers = destructive_nodes(order)
+        if not destroyers:
+            return
         contents = find_contents(order, fgraph.inputs)
-        guarded = frozenset(self.protected)
-        for node in destructive_nodes(order):
-            for place in destroyed_inputs(node.op):
-                met = guarded.intersection(contents.of(node.inputs[place]))
-                if met:
-                    raise InconsistencyError(
-                        f"{node} overwrites {_through(node.inputs[place], min(met, key=self.protected.index))}, "
-                        "which is a protected input (it was not declared mutable)"
-                    )
+        protected = protected_contents([self], contents)
+        for node in destroyers:
+            for variable in [node.inputs[place] for place in destroyed_inputs(node.op)]:
+                for content in contents.of(variable):
+                    if content in protected:
+                        raise InconsistencyError(
+                            f"{node} overwrites {_through(variable, content)}, which is {protected[content]}"
+                        )
 
     @override
     def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:

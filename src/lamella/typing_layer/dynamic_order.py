@@ -30,7 +30,7 @@ class DynamicOrder:
         How many steps to search in all for each number and each pair given.
     """
 
-    def __init__(self, needs: Sequence[Sequence[int]], order: Sequence[int], effort: int = 64) -> None:
+    def __init__(self, needs: Sequence[Sequence[int]], order: Sequence[int], effort: int) -> None:
         self._before = [list(found) for found in needs]
         self._after: list[list[int]] = [[] for _ in needs]
         for number, found in enumerate(needs):
@@ -72,7 +72,7 @@ class DynamicOrder:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the effort is used up, so that only what costs no search is decided."""
+        """Whether the effort is used up."""
         return self._left < 0
 
     def spend(self, steps: int) -> bool:

@@ -20,10 +20,11 @@ from lamella.typing_layer.destruction import (
     destruction_order,
     find_contents,
     find_readers,
+    forbidden,
     ordering_constraints,
     output_contents,
     own_conflicts,
-    protected_variables,
+    protected_contents,
 )
 from lamella.typing_layer.dynamic_order import DynamicOrder
 from lamella.typing_layer.ordering import data_edges
@@ -72,7 +73,7 @@ class InplaceDecision:
 class _Analysis:
     """The state of one run of `accept_inplace`."""
 
-    def __init__(self, fgraph: FunctionGraph) -> None:
+    def __init__(self, fgraph: FunctionGraph, effort: int) -> None:
         self.order = destruction_order(fgraph)
         plain = toposort(fgraph.outputs, fgraph.inputs)
         self.number = {node: i for i, node in enumerate(self.order)}
@@ -80,12 +81,12 @@ class _Analysis:
         for node, others in ordering_constraints(fgraph).items():
             needs[node] = [*needs[node], *others]
         numbered = [[self.number[other] for other in needs[node]] for node in self.order]
-        self.dynamic = DynamicOrder(numbered, range(len(self.order)))
+        self.dynamic = DynamicOrder(numbered, range(len(self.order)), effort)
         self.contents = find_contents(plain, fgraph.inputs)
         self.readers = find_readers(fgraph, self.contents)
         for readers in self.readers.values():
             readers.reverse()  # the last reader, most likely to depend on the others, is tried first
-        self.protected = protected_variables(fgraph)
+        self.protected = protected_contents(fgraph.features, self.contents)
         self.accepted: dict[AnyNode, InplaceProposal] = {}
         self.destroyed_by: dict[AnyVariable, AnyNode] = {
             content: node
@@ -93,10 +94,6 @@ class _Analysis:
             for place in destroyed_inputs(node.op)
             for content in self.contents.of(node.inputs[place])
         }
-
-    def forbidden(self, content: AnyVariable) -> str | None:
-        """Return why some contents can never be overwritten."""
-        return "a constant" if content.is_constant else self.protected.get(content)
 
     def judge(self, proposal: InplaceProposal) -> str | None:
         """Accept a proposal and return None; or return why it is refused, with nothing changed."""
@@ -118,9 +115,9 @@ class _Analysis:
                 return conflicts[0]
             contents.update(dict.fromkeys(self.contents.of(node.inputs[place])))
         for content in contents:
-            reason = self.forbidden(content)
-            if reason is not None:
-                return f"`{content}` is {reason}"
+            what = forbidden(content, self.protected)
+            if what is not None:
+                return f"`{content}` is {what}"
             other = self.destroyed_by.get(content, node)
             if other is not node:
                 return f"{other} overwrites `{content}` already"
@@ -142,10 +139,12 @@ class _Analysis:
                     continue
                 if reader is None:
                     refusal = f"the output `{variable}` of the graph shows `{content}`"
-                elif not self.dynamic.spend(1):
-                    refusal = "the graph is too entangled to find out with bounded effort"
-                elif not self.dynamic.add(self.number[reader], late):
-                    refusal = f"{reader} reads `{variable}` and cannot run before {node}"
+                elif not self.dynamic.spend(1) or not self.dynamic.add(self.number[reader], late):
+                    refusal = (
+                        f"whether {reader}, which reads `{variable}`, can run before {node} would take too long to find out"
+                        if self.dynamic.exhausted
+                        else f"{reader} reads `{variable}` and cannot run before {node}"
+                    )
                 else:
                     demanded.append(self.number[reader])
                     continue
@@ -160,7 +159,7 @@ class _Analysis:
         return refusal
 
 
-def accept_inplace(fgraph: FunctionGraph, proposals: Iterable[InplaceProposal]) -> InplaceDecision:
+def accept_inplace(fgraph: FunctionGraph, proposals: Iterable[InplaceProposal], effort: int = 64) -> InplaceDecision:
     """Decide which proposals can be carried out together.
 
     Proposals are judged in the order given, each together with the graph's own in-place nodes and with what was accepted
@@ -172,13 +171,15 @@ def accept_inplace(fgraph: FunctionGraph, proposals: Iterable[InplaceProposal]) 
         The graph. Inputs that a `Supervisor` among its features protects are never overwritten, nor are constants or outputs.
     proposals
         Ways for nodes to work in place. Of several for one node, the first that is acceptable is accepted.
+    effort
+        How many steps to spend for each node and each edge of the graph, in all; what would take more is refused.
 
     Raises
     ------
     InconsistencyError
         The graph itself cannot be run in any order.
     """
-    analysis = _Analysis(fgraph)
+    analysis = _Analysis(fgraph, effort)
     refused: list[tuple[InplaceProposal, str]] = []
     for proposal in proposals:
         reason = analysis.judge(proposal)
@@ -242,7 +243,7 @@ def fast_inplace_check(fgraph: FunctionGraph, inputs: Sequence[AnyVariable]) -> 
     """
     order = toposort(fgraph.outputs, fgraph.inputs)
     contents = find_contents(order, fgraph.inputs)
-    taken = set(protected_variables(fgraph))
+    taken = set(protected_contents(fgraph.features, contents))
     for output in fgraph.outputs:
         taken.update(contents.of(output))
     for node in order:
