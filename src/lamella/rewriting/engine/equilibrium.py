@@ -89,14 +89,16 @@ class _Rounds:
         self.table = RewriteTable(single_rewriters(node_rewriters, of.ignore_newtrees), observer)
         self.uses = UseBound(config.max_use_ratio if of.max_use_ratio is None else of.max_use_ratio)
         self.settled: set[Apply[Any]] = set()
+        self.changed = False  # whether anything changed in this round, be it undone again
 
     def run(self, fgraph: FunctionGraph) -> FunctionGraph:
         # Nodes are interned, so a graph that comes back is recognised by its outputs.
         met: dict[tuple[Variable[Any], ...], int] = {fgraph.outputs: 0}
         counts: list[dict[str, int]] = [{}]
         while True:
+            self.changed = False
             rewritten, is_final = self._round(fgraph)
-            if is_final or rewritten.outputs == fgraph.outputs:
+            if is_final or not self.changed:
                 return rewritten
             counts.append(dict(self.uses.counts))
             if rewritten.outputs in met:
@@ -117,7 +119,10 @@ class _Rounds:
         walked, beyond = walk_once(
             fgraph, self.table, "in_to_out", of.ignore_newtrees, self.uses, self.observer, self.settled
         )
-        cleaned = walked if walked is fgraph else self._clean(walked)
+        cleaned = walked
+        if walked is not fgraph:
+            self.changed = True
+            cleaned = self._clean(walked)
         final = cleaned
         for rewriter in of.final_rewriters:
             final = self._with(rewriter, final)
@@ -130,6 +135,7 @@ class _Rounds:
         rewritten = rewriter.run(fgraph, self.observer)
         if rewritten.outputs == fgraph.outputs:
             return rewritten
+        self.changed = True
         self.uses.allow_for(len(fgraph.order))
         self.uses.count(rewriter.name)
         return self._clean(rewritten) if cleanup else rewritten

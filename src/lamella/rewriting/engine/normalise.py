@@ -267,16 +267,28 @@ class NodePass:
             self._finish(node, self._rebuild(node).outputs if becomes is None else becomes[1])
         return [self._normal.get(variable, variable) for variable in self._fgraph.outputs]
 
-    def resolve(self, variables: Iterable[Variable[Any]]) -> list[Variable[Any]]:
-        """Return Variables with everything they are computed from as this pass has left it."""
+    def apply_beyond(self, fgraph: FunctionGraph) -> FunctionGraph:
+        """Return the graph that this pass has made with the replacements that reach beyond a node."""
+        # Keys and values are in terms of Variables of the graph the pass began with, or of those it made.
+        old = self._rebuild_all(self.beyond, dict(self._normal))
+        new = self._rebuild_all(self.beyond.values(), dict(self._normal))
+        # What a Variable has become since may have a narrower type than its replacement, which is then of no use any more.
+        replaced = {a: b for a, b in zip(old, new, strict=True) if a is not b and a.type.is_super(b.type) is not None}
+        outputs = self._rebuild_all(fgraph.outputs, replaced)
+        return fgraph if tuple(outputs) == fgraph.outputs else fgraph.with_outputs(outputs)
+
+    def _rebuild_all(
+        self, variables: Iterable[Variable[Any]], replaced: dict[Variable[Any], Variable[Any]]
+    ) -> list[Variable[Any]]:
         wanted = list(variables)
-        normal = dict(self._normal)
-        for node in toposort(wanted, [*self._fgraph.inputs, *normal]):
-            rebuilt = rebuild_node(node, normal)
+        for node in toposort(wanted, [*self._fgraph.inputs, *replaced]):
+            rebuilt = rebuild_node(node, replaced)
             if rebuilt is not node:
-                for old, new in zip(node.outputs, rebuilt.outputs, strict=True):
-                    normal.setdefault(old, new)
-        return [normal.get(variable, variable) for variable in wanted]
+                for before, after in zip(node.outputs, rebuilt.outputs, strict=True):
+                    replaced.setdefault(before, after)
+                if self._observer is not None:
+                    self._observer.replaced(None, node.outputs, rebuilt.outputs)
+        return [replaced.get(variable, variable) for variable in wanted]
 
     def _push(self, stack: list[Apply[Any]], variables: Outputs) -> bool:
         """Push the nodes of Variables that are not in normal form yet; say whether there were any."""
@@ -366,6 +378,8 @@ class NodePass:
                 elif old not in self.beyond:
                     self.beyond[old] = new
                     used = True
+                    if self._observer is not None:
+                        self._observer.replaced(entry.name, [old], [new])
         elif isinstance(result, Sequence):
             if len(result) != len(outputs):
                 raise RewriteError(

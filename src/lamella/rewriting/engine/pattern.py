@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -29,12 +29,8 @@ Literal = bool | int | float | complex
 """A number in a pattern: on the left it stands for the Constants that hold it."""
 
 
-class Constrained(TypedDict):
-    """A part of a pattern that must fulfil a condition."""
-
-    pattern: InPattern
-    constraint: Callable[[Variable[Any]], bool]
-
+Constrained = Mapping[str, object]
+"""A part of a pattern under ``"pattern"``, and under ``"constraint"`` a function that says of a Variable whether it will do."""
 
 InPattern = str | Literal | Variable[Any] | Constrained | tuple[OpKey, *tuple["InPattern", ...]]
 """What to look for: a name, a number, a given Variable, a part with a condition, or an Op (a key that names Ops) and what it is applied to.
@@ -183,7 +179,7 @@ class _Applied(_Part):
         return f"{key}({', '.join([str(argument) for argument in self.arguments])})"
 
 
-def _read(pattern: InPattern, constraint: Constraint | None = None) -> _Part:
+def _read(pattern: object, constraint: Constraint | None = None) -> _Part:
     """Read a pattern as a user writes it."""
     match pattern:
         case str():
@@ -192,8 +188,10 @@ def _read(pattern: InPattern, constraint: Constraint | None = None) -> _Part:
             return _Number(constraint, pattern)
         case Variable():
             return _Given(constraint, pattern)
-        case dict() if constraint is None and pattern.keys() == {"pattern", "constraint"}:
-            return _read(pattern["pattern"], pattern["constraint"])
+        case {"pattern": part, "constraint": condition, **rest} if (
+            not rest and constraint is None and callable(condition)
+        ):
+            return _read(part, condition)
         case (key, *arguments) if isinstance(key, Op | type | OpMatcher):
             return _Applied(constraint, key, tuple([_read(argument) for argument in arguments]))
         case _:

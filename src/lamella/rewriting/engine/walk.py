@@ -91,14 +91,8 @@ def _walk(fgraph: FunctionGraph, a_pass: NodePass, order: Order) -> tuple[Functi
         rewritten = fgraph.with_outputs(outputs)
     if not a_pass.beyond:
         return rewritten, False
-    old = a_pass.resolve(a_pass.beyond)
-    new = a_pass.resolve(a_pass.beyond.values())
-    # What a Variable has become since may have a narrower type than its replacement, which is then of no use any more.
-    replaced = {a: b for a, b in zip(old, new, strict=True) if a is not b and a.type.is_super(b.type) is not None}
-    final = rewritten.replace_all(replaced)
-    if all(a is b for a, b in zip(final.outputs, rewritten.outputs, strict=True)):
-        return rewritten, False
-    return final, True
+    final = a_pass.apply_beyond(rewritten)
+    return final, final is not rewritten
 
 
 def _find_refused(
