@@ -258,7 +258,7 @@ static PyObject *lm_wrap(lm_array *const array, const lm_type *const type)
 /* Note an array object, or a NumPy scalar, as the value of `array`, taking over the reference to it. */
 static int lm_accept(lm_array *const array, const lm_type *const type, PyObject *value, const int index)
 {
-    if (PyArray_CheckScalar(value)) {
+    if (PyArray_IsScalar(value, Generic)) {
         PyObject *const object = PyArray_FromScalar(value, NULL);
         Py_SETREF(value, object);
         if (value == NULL) return -1;
