@@ -7,6 +7,7 @@ needed. It believes nothing that the graph has remembered, but walks it anew.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,9 @@ def problems(fgraph: FunctionGraph, remake: bool = True) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _parts(value: object) -> list[object]:
+def _parts(value: object) -> Sequence[object]:
+    if type(value) is tuple:
+        return value  # always, in a graph that is well formed
     return list(value) if isinstance(value, Iterable) else []
 
 
@@ -174,6 +177,8 @@ def map_problems(node: AnyNode) -> Iterator[str]:
 def _map_problems(node: AnyNode, kind: str) -> Iterator[str]:
     op = node.op
     entries = getattr(op, kind)
+    if type(entries) in (dict, MappingProxyType) and not entries:
+        return
     nin, nout = len(_parts(node.inputs)), len(_parts(node.outputs))
     if not isinstance(entries, Mapping):
         yield f"the {kind} of {op} is no mapping but {entries!r}"
