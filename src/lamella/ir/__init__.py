@@ -27,13 +27,20 @@ from lamella.ir.graph import Constant as Constant
 from lamella.ir.graph import DeepCopyOp as DeepCopyOp
 from lamella.ir.graph import DisconnectedType as DisconnectedType
 from lamella.ir.graph import Feature as Feature
+from lamella.ir.graph import FromFunctionOp as FromFunctionOp
 from lamella.ir.graph import FunctionGraph as FunctionGraph
+from lamella.ir.graph import Generic as Generic
 from lamella.ir.graph import HasInnerGraph as HasInnerGraph
+from lamella.ir.graph import InferShape as InferShape
+from lamella.ir.graph import MakeSlice as MakeSlice
+from lamella.ir.graph import NoneConst as NoneConst
+from lamella.ir.graph import NoneTypeT as NoneTypeT
 from lamella.ir.graph import NullType as NullType
 from lamella.ir.graph import Op as Op
 from lamella.ir.graph import Origin as Origin
 from lamella.ir.graph import OutputStorage as OutputStorage
 from lamella.ir.graph import SharedVariable as SharedVariable
+from lamella.ir.graph import SliceType as SliceType
 from lamella.ir.graph import StorageCell as StorageCell
 from lamella.ir.graph import Type as Type
 from lamella.ir.graph import Variable as Variable
@@ -43,12 +50,14 @@ from lamella.ir.graph import annotate_error as annotate_error
 from lamella.ir.graph import apply_ancestors as apply_ancestors
 from lamella.ir.graph import apply_depends_on as apply_depends_on
 from lamella.ir.graph import applys_between as applys_between
+from lamella.ir.graph import as_op as as_op
 from lamella.ir.graph import clone_replace as clone_replace
 from lamella.ir.graph import deep_copy_op as deep_copy_op
 from lamella.ir.graph import describe_node as describe_node
 from lamella.ir.graph import equal_computations as equal_computations
 from lamella.ir.graph import evaluate as evaluate
 from lamella.ir.graph import explicit_graph_inputs as explicit_graph_inputs
+from lamella.ir.graph import generic as generic
 from lamella.ir.graph import get_var_by_name as get_var_by_name
 from lamella.ir.graph import grad_not_implemented as grad_not_implemented
 from lamella.ir.graph import grad_undefined as grad_undefined
@@ -57,9 +66,12 @@ from lamella.ir.graph import graph_replace as graph_replace
 from lamella.ir.graph import interned_nodes as interned_nodes
 from lamella.ir.graph import interpret as interpret
 from lamella.ir.graph import io_toposort as io_toposort
+from lamella.ir.graph import make_slice as make_slice
+from lamella.ir.graph import none_type_t as none_type_t
 from lamella.ir.graph import orphans_between as orphans_between
 from lamella.ir.graph import perform_node as perform_node
 from lamella.ir.graph import rebuild_node as rebuild_node
+from lamella.ir.graph import slice_type as slice_type
 from lamella.ir.graph import substitute as substitute
 from lamella.ir.graph import toposort as toposort
 from lamella.ir.graph import truncated_graph_inputs as truncated_graph_inputs
@@ -67,6 +79,20 @@ from lamella.ir.graph import variable_depends_on as variable_depends_on
 from lamella.ir.graph import vars_between as vars_between
 from lamella.ir.graph import view_op as view_op
 from lamella.ir.graph import walk as walk
+from lamella.ir.graph import wrap_py as wrap_py
+from lamella.ir.printing import GraphLike as GraphLike
+from lamella.ir.printing import HasFunctionGraph as HasFunctionGraph
+from lamella.ir.printing import IdType as IdType
+from lamella.ir.printing import Notation as Notation
+from lamella.ir.printing import Operand as Operand
+from lamella.ir.printing import Precedence as Precedence
+from lamella.ir.printing import Writer as Writer
+from lamella.ir.printing import char_from_number as char_from_number
+from lamella.ir.printing import dprint as dprint
+from lamella.ir.printing import notation as notation
+from lamella.ir.printing import pp as pp
+from lamella.ir.printing import pprint as pprint
+from lamella.ir.printing import to_text as to_text
 from lamella.ir.scalar import BOOL_DTYPES as BOOL_DTYPES
 from lamella.ir.scalar import COMPLEX_DTYPES as COMPLEX_DTYPES
 from lamella.ir.scalar import DTYPES as DTYPES
@@ -274,16 +300,3 @@ from lamella.ir.tensor import result_lengths as result_lengths
 
 # Aliases of modules are handed on only where they are named so.
 __all__ = ["ls", "lt"]
-from lamella.ir.graph import FromFunctionOp as FromFunctionOp
-from lamella.ir.graph import Generic as Generic
-from lamella.ir.graph import InferShape as InferShape
-from lamella.ir.graph import MakeSlice as MakeSlice
-from lamella.ir.graph import NoneConst as NoneConst
-from lamella.ir.graph import NoneTypeT as NoneTypeT
-from lamella.ir.graph import SliceType as SliceType
-from lamella.ir.graph import as_op as as_op
-from lamella.ir.graph import generic as generic
-from lamella.ir.graph import make_slice as make_slice
-from lamella.ir.graph import none_type_t as none_type_t
-from lamella.ir.graph import slice_type as slice_type
-from lamella.ir.graph import wrap_py as wrap_py
