@@ -21,7 +21,7 @@ from lamella.testing import check_infer_shape, verify_grad
 __all__ = ["add_demo_arguments", "run_demo"]
 
 Array = npt.NDArray[Any]
-Vector = npt.NDArray[np.float64]
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 NEEDED = ("sklearn", "matplotlib", "rich")
 MAX_ITERATIONS = 200
@@ -99,7 +99,7 @@ def _fit(console: Any, loss_and_gradient: lm.Function, digits: Digits, seed: int
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("L-BFGS", total=MAX_ITERATIONS)
 
-        def advance(parameters: Vector) -> None:
+        def advance(xk: Vector) -> None:
             progress.update(task, advance=1, description=f"L-BFGS, loss {losses[-1]:.4f}")
 
         found = minimize(

@@ -18,7 +18,7 @@ __all__ = ["Digits", "Model", "build_model", "load_digits", "numpy_loss_and_grad
 Array = npt.NDArray[Any]
 
 CLASSES = 10
-PENALTY = 2e-3
+PENALTY = 3e-4
 WIDTH = 0.05
 
 

@@ -18,7 +18,7 @@ __all__ = ["Executable", "Linker", "PerformLinker"]
 class Executable(Protocol):
     """A linked graph. It keeps no state between calls, so that threads may call it at once."""
 
-    def __call__(self, values: Sequence[Any]) -> list[Any]:
+    def __call__(self, values: Sequence[Any], /) -> list[Any]:
         """Return the values of the graph's outputs, given those of its inputs."""
 
 
@@ -86,7 +86,7 @@ class _PerformedGraph:
         ]
         return cls(len(inputs), template, tuple(steps), tuple([place(v) for v in scheduled.fgraph.outputs]))
 
-    def __call__(self, values: Sequence[Any]) -> list[Any]:
+    def __call__(self, values: Sequence[Any], /) -> list[Any]:
         storage = self.template.copy()
         storage[: self.n_inputs] = values
         for step in self.steps:
