@@ -18,6 +18,9 @@ __all__ = ["Entry", "RewriteDatabase"]
 E = TypeVar("E", bound=Rewriter)
 R_co = TypeVar("R_co", bound=Rewriter, covariant=True)
 
+Row = tuple[str, str, str, str]
+"""A line of a printed map: position, name, kind, tags."""
+
 _lock = threading.RLock()
 """Guards all databases: one is part of another, and registering is rare."""
 
@@ -55,7 +58,7 @@ class Entry(Generic[E]):
 class RewriteDatabase(ABC, Generic[E, R_co]):
     """Named rewriters with tags.
 
-    It is a registry: what is registered stays, and takes part in the queries that follow. Any thread may register and ask.
+    It is a registry: what is registered takes part in the queries that follow. Any thread may register and ask.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         """Return the tags of an entry, the name of this database among them."""
         return entry.tags if self.name is None or not entry.with_database_name else entry.tags | {self.name}
 
-    def _add(self, entry: Entry[E], kind: type[E] | tuple[type[Rewriter], ...]) -> None:
+    def _add(self, entry: Entry[E], kind: type[E] | tuple[type[Rewriter], ...], overwrite: bool) -> None:
         with _lock:
             inner = entry.rewriter
             if not isinstance(inner, RewriteDatabase) and not isinstance(inner, kind):
@@ -122,14 +125,29 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
                     f"{self!r} holds {' and '.join([k.__name__ for k in kinds])} objects, not {inner!r}; a node rewriter is applied "
                     "to a graph by WalkingGraphRewriter"
                 )
-            if entry.name in self._entries:
-                raise ValueError(f"{self!r} has a rewriter named {entry.name!r} already")
+            if entry.name in self._entries and not overwrite:
+                raise ValueError(
+                    f"{self!r} has a rewriter named {entry.name!r} already; say overwrite_existing=True to put this one in its place"
+                )
             if isinstance(inner, RewriteDatabase):
                 if inner is self or self in inner.all_databases():
                     raise ValueError(f"{self!r} cannot hold {inner!r}, which holds it")
                 if inner.name is None:
                     inner.name = entry.name
             self._entries[entry.name] = entry
+            self._changes += 1
+
+    def unregister(self, name: str) -> None:
+        """Remove what is registered under a name.
+
+        Raises
+        ------
+        KeyError
+            There is no such thing.
+        """
+        with _lock:
+            if self._entries.pop(name, None) is None:
+                raise KeyError(f"{self!r} has nothing named {name!r}")
             self._changes += 1
 
     def all_databases(self) -> list[RewriteDatabase[Any, Any]]:
@@ -202,7 +220,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
             ]
         )
 
-    def _rows(self, level: int, depth: int | None) -> list[tuple[str, str, str, str]]:
+    def _rows(self, level: int, depth: int | None) -> list[Row]:
         rows = []
         for entry in self.entries:
             kind = type(entry.rewriter).__name__

@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 from typing_extensions import override
 
-from lamella.rewriting.database.database import E, Entry, R_co, RewriteDatabase
+from lamella.rewriting.database.database import E, Entry, R_co, RewriteDatabase, Row
 from lamella.rewriting.database.query import RewriteDatabaseQuery
 from lamella.rewriting.engine import (
     EquilibriumGraphRewriter,
@@ -49,6 +49,7 @@ class SequenceDB(_OrderedDB[GraphRewriter, SequentialGraphRewriter]):
         *tags: str,
         position: Position = "last",
         use_db_name_as_tag: bool = True,
+        overwrite_existing: bool = False,
     ) -> None:
         """Register a graph rewriter, or a database that gives one.
 
@@ -64,6 +65,8 @@ class SequenceDB(_OrderedDB[GraphRewriter, SequentialGraphRewriter]):
             Its place in the sequence. What has the same place is applied in the order of registration.
         use_db_name_as_tag
             Whether the name of this database is a tag as well.
+        overwrite_existing
+            Put it in the place of what has the name already.
 
         Raises
         ------
@@ -75,7 +78,7 @@ class SequenceDB(_OrderedDB[GraphRewriter, SequentialGraphRewriter]):
         place = self._place(position)
         all_tags = frozenset([name, *tags])
         entry = Entry(name, rewriter, all_tags, place, with_database_name=use_db_name_as_tag)
-        self._add(entry, GraphRewriter)
+        self._add(entry, GraphRewriter, overwrite_existing)
 
     @override
     def _make(self, query: RewriteDatabaseQuery) -> SequentialGraphRewriter:
@@ -125,6 +128,7 @@ class EquilibriumDB(RewriteDatabase[Rewriter, EquilibriumGraphRewriter]):
         final_rewriter: bool = False,
         cleanup: bool = False,
         use_db_name_as_tag: bool = True,
+        overwrite_existing: bool = False,
     ) -> None:
         """Register a node rewriter, a graph rewriter, or a database that gives one.
 
@@ -142,6 +146,8 @@ class EquilibriumDB(RewriteDatabase[Rewriter, EquilibriumGraphRewriter]):
             Apply it, a graph rewriter, after each change.
         use_db_name_as_tag
             Whether the name of this database is a tag as well.
+        overwrite_existing
+            Put it in the place of what has the name already.
 
         Raises
         ------
@@ -158,6 +164,7 @@ class EquilibriumDB(RewriteDatabase[Rewriter, EquilibriumGraphRewriter]):
         self._add(
             Entry(name, rewriter, all_tags, 0.0, final_rewriter, cleanup, use_db_name_as_tag),
             (GraphRewriter, NodeRewriter),
+            overwrite_existing,
         )
 
     @override
@@ -196,6 +203,7 @@ class LocalGroupDB(_OrderedDB[NodeRewriter, SequentialNodeRewriter]):
         *tags: str,
         position: Position = "last",
         use_db_name_as_tag: bool = True,
+        overwrite_existing: bool = False,
     ) -> None:
         """Register a node rewriter, or a database that gives one.
 
@@ -211,6 +219,8 @@ class LocalGroupDB(_OrderedDB[NodeRewriter, SequentialNodeRewriter]):
             Its place in the group.
         use_db_name_as_tag
             Whether the name of this database is a tag as well.
+        overwrite_existing
+            Put it in the place of what has the name already.
 
         Raises
         ------
@@ -222,7 +232,7 @@ class LocalGroupDB(_OrderedDB[NodeRewriter, SequentialNodeRewriter]):
         place = self._place(position)
         all_tags = frozenset([name, *tags])
         entry = Entry(name, rewriter, all_tags, place, with_database_name=use_db_name_as_tag)
-        self._add(entry, NodeRewriter)
+        self._add(entry, NodeRewriter, overwrite_existing)
 
     @override
     def _make(self, query: RewriteDatabaseQuery) -> SequentialNodeRewriter:
@@ -244,7 +254,7 @@ class TopoDB(RewriteDatabase[NodeRewriter, WalkingGraphRewriter]):
     order, ignore_newtrees
         As in `WalkingGraphRewriter`.
     name
-        The name of the database; that of `db` by default.
+        The name of the database.
     """
 
     def __init__(
@@ -254,7 +264,7 @@ class TopoDB(RewriteDatabase[NodeRewriter, WalkingGraphRewriter]):
         ignore_newtrees: bool = False,
         name: str | None = None,
     ) -> None:
-        super().__init__(name or db.name)
+        super().__init__(name)
         self.db = db
         self.order = order
         self.ignore_newtrees = ignore_newtrees
@@ -270,8 +280,14 @@ class TopoDB(RewriteDatabase[NodeRewriter, WalkingGraphRewriter]):
         return self.db.entries
 
     @override
+    def _rows(self, level: int, depth: int | None) -> list[Row]:
+        return self.db._rows(level, depth)
+
+    @override
     def _make(self, query: RewriteDatabaseQuery) -> WalkingGraphRewriter:
-        return WalkingGraphRewriter(self.db.query(query), self.order, self.ignore_newtrees, self.name or "TopoDB")
+        return WalkingGraphRewriter(
+            self.db.query(query), self.order, self.ignore_newtrees, self.name or self.db.name or "TopoDB"
+        )
 
 
 @final
@@ -283,11 +299,11 @@ class ProxyDB(RewriteDatabase[Any, R_co]):
     db
         The database that is asked.
     name
-        The name; that of `db` by default.
+        The name of the stand-in.
     """
 
     def __init__(self, db: RewriteDatabase[Any, R_co], name: str | None = None) -> None:
-        super().__init__(name or db.name)
+        super().__init__(name)
         self.db = db
 
     @property
@@ -299,6 +315,10 @@ class ProxyDB(RewriteDatabase[Any, R_co]):
     @override
     def entries(self) -> tuple[Entry[Any], ...]:
         return self.db.entries
+
+    @override
+    def _rows(self, level: int, depth: int | None) -> list[Row]:
+        return self.db._rows(level, depth)
 
     @override
     def _make(self, query: RewriteDatabaseQuery) -> R_co:

@@ -60,12 +60,16 @@ class Registration:
     tags: tuple[str, ...] = ("fast_run",)
 
     @overload
-    def __call__(self, rewriter: N, *tags: str, name: str | None = None) -> N: ...
+    def __call__(self, rewriter: N, *tags: str, name: str | None = None, overwrite_existing: bool = False) -> N: ...
 
     @overload
-    def __call__(self, rewriter: str, *tags: str, name: str | None = None) -> Callable[[N], N]: ...
+    def __call__(
+        self, rewriter: str, *tags: str, name: str | None = None, overwrite_existing: bool = False
+    ) -> Callable[[N], N]: ...
 
-    def __call__(self, rewriter: N | str, *tags: str, name: str | None = None) -> N | Callable[[N], N]:
+    def __call__(
+        self, rewriter: N | str, *tags: str, name: str | None = None, overwrite_existing: bool = False
+    ) -> N | Callable[[N], N]:
         """Register a rewriter with tags, or return a decorator that does.
 
         Parameters
@@ -76,6 +80,8 @@ class Registration:
             Its tags.
         name
             The name to register it under; its own by default.
+        overwrite_existing
+            Put it in the place of what has the name already.
 
         Raises
         ------
@@ -88,18 +94,18 @@ class Registration:
             all_tags = (rewriter, *tags)
 
             def decorate(decorated: N) -> N:
-                return self._register(decorated, all_tags, name)
+                return self._register(decorated, all_tags, name, overwrite_existing)
 
             return decorate
-        return self._register(rewriter, tags, name)
+        return self._register(rewriter, tags, name, overwrite_existing)
 
-    def _register(self, rewriter: N, tags: tuple[str, ...], name: str | None) -> N:
+    def _register(self, rewriter: N, tags: tuple[str, ...], name: str | None, overwrite_existing: bool) -> N:
         if not isinstance(rewriter, NodeRewriter):
             raise TypeError(
                 f"{rewriter!r} is no node rewriter; make one of a function by the decorator node_rewriter([...])"
             )
         own = tuple([tag for tag in self.tags if tag != "fast_run" or "nan_unsafe" not in tags])
-        self.db.register(name or rewriter.name, rewriter, *own, *tags)
+        self.db.register(name or rewriter.name, rewriter, *own, *tags, overwrite_existing=overwrite_existing)
         return rewriter
 
 
