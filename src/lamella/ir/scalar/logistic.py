@@ -111,8 +111,8 @@ class Log1mExp(ScalarOp[[ScalarLike]]):
 
     @override
     def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
-        (x,) = inputs
-        return [-ls.reciprocal(ls.expm1(-x))]
+        (z,) = outputs
+        return [-ls.expm1(-z)]  # -exp(x) / (1 - exp(x)), where 1 - exp(x) is exp(z)
 
 
 @final

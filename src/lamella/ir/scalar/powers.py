@@ -33,7 +33,9 @@ class Power(BinaryUfunc):
     def loop_for(self, operands: Sequence[object]) -> Loop:
         ins, outs = super().loop_for(operands)
         exponent = operands[1]
-        if isinstance(exponent, int) and is_literal(exponent) and exponent < 0 and outs[0] in INTEGER_DTYPES:
+        if isinstance(exponent, int) and is_literal(exponent) and outs[0] in INTEGER_DTYPES:
+            if exponent >= 0 or exponent < np.iinfo(outs[0]).min:  # what does not fit is told of elsewhere
+                return ins, outs
             raise ValueError(
                 f"integers to negative integer powers are not allowed: {exponent} with {ins[0]}; cast the base to a float"
             )

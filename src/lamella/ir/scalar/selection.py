@@ -10,7 +10,8 @@ import numpy as np
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.null_types import DisconnectedType
 from lamella.ir.scalar.cotangents import zero_cotangent
 from lamella.ir.scalar.dtypes import (
     DTypeOrLiteral,
@@ -202,7 +203,7 @@ class Identity(ScalarOp[[ScalarLike]]):
 @final
 @attrs.frozen(repr=False)
 class Second(ScalarOp[[ScalarLike, ScalarLike]]):
-    """``y``; of arrays, ``y`` in the shape that ``x`` and ``y`` broadcast to. A literal ``y`` takes the dtype of ``x``."""
+    """``y``; of arrays, ``y`` in the shape that ``x`` and ``y`` broadcast to. A literal number ``y`` takes its dtype from ``x``."""
 
     nin = 2
     flops_per_element = 0
@@ -219,8 +220,15 @@ class Second(ScalarOp[[ScalarLike, ScalarLike]]):
         return np.broadcast_to(y, np.broadcast_shapes(np.shape(x), np.shape(y)))
 
     @override
-    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
-        return [None, 1]
+    def connection_pattern(self, node: Apply[Any]) -> Sequence[Sequence[bool]]:
+        return [[False], [True]]
+
+    @override
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence[Any]
+    ) -> Sequence[Variable[Any]]:
+        (_, y), (gz,) = inputs, output_grads
+        return [DisconnectedType()(), gz if is_differentiable_dtype(y.dtype) else zero_cotangent(y)]
 
 
 clip = Clip()

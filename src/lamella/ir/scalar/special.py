@@ -151,8 +151,7 @@ class PolyGamma(ScalarOp[[ScalarLike, ScalarLike]]):
         strong = [strong_dtype(d) for d in dtypes]
         if any([d in COMPLEX_DTYPES for d in strong]):
             raise undefined(str(self), dtypes)
-        computed = "float32" if strong[1] == "float32" else "float64"
-        return (computed, computed), (computed,)
+        return ("float64", "float64"), ("float32" if strong[1] == "float32" else "float64",)
 
     @override
     def impl(self, *operands: Any) -> Any:

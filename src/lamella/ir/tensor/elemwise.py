@@ -27,7 +27,7 @@ from lamella.ir.tensor.variable import TensorConstant, TensorVariable
 
 __all__ = ["Elemwise", "broadcast_static_shapes", "check_broadcast"]
 
-P = ParamSpec("P")
+P = ParamSpec("P", default=...)
 
 
 def broadcast_static_shapes(variables: Sequence[TensorVariable]) -> StaticShape:
@@ -111,7 +111,7 @@ class Elemwise(Op[P, TensorVariable]):
         Pairs of an output and the input whose memory it takes.
     """
 
-    scalar_op: ScalarOp[P]
+    scalar_op: ScalarOp[Any]
     inplace_pattern: tuple[tuple[int, int], ...] = ()
     destroy_map: Mapping[int, Sequence[int]] = attrs.field(
         init=False, eq=False, repr=False, default=attrs.Factory(_inplace_map, takes_self=True)
