@@ -42,7 +42,10 @@ class _FrozenAfterInit(ABCMeta):
 
         def __call__(cls, *args, **kwargs):
             if not cls._opens:
-                return type.__call__(cls, *args, **kwargs)
+                self = type.__call__(cls, *args, **kwargs)
+                if isinstance(self, cls):
+                    _set_canonical(self, _FRESH)
+                return self
             self = cls.__new__(cls, *args, **kwargs)
             if not isinstance(self, cls):
                 return self
@@ -51,6 +54,7 @@ class _FrozenAfterInit(ABCMeta):
                 self.__init__(*args, **kwargs)
             finally:
                 object.__delattr__(self, "_initialising")
+            _set_canonical(self, _FRESH)
             return self
 
 
@@ -80,7 +84,7 @@ class Value(metaclass=_FrozenAfterInit):
     _opens: ClassVar[bool] = True
     _written: ClassVar[frozenset[str]] = _GENERATED
     _known_layout: ClassVar[_Layout | None] = None
-    _canonical: Value | None
+    _canonical: Value | object | None
 
     @override
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -176,6 +180,9 @@ class Value(metaclass=_FrozenAfterInit):
         return str(self)
 
 
+# Not yet looked for. It is put there when the object is made: to miss a slot is slow where attrs has written a __getattr__.
+_FRESH: Any = object()
+_set_canonical = vars(Value)["_canonical"].__set__
 _values: InternTable[Value] = InternTable()
 
 
@@ -187,17 +194,17 @@ def canonical(value: Value) -> Value:
     TypeError
         An attribute is of a kind that cannot be compared.
     """
-    known: Value | None = getattr(value, "_canonical", value)
+    known = getattr(value, "_canonical", _FRESH)
     if known is None:
         return value
-    if known is not value:
-        return known
+    if known is not _FRESH:
+        return known  # type: ignore[no-any-return]  # nothing else is ever put there
     key = _key(value)
     ref = _values.refs.get(key)
     found = None if ref is None else ref()
     kept = _values.keep(key, value) if found is None else found
     # The canonical object holds None, for with a reference to itself it would live until the garbage collector comes.
-    object.__setattr__(value, "_canonical", None if kept is value else kept)
+    _set_canonical(value, None if kept is value else kept)
     return kept
 
 
