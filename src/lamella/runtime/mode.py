@@ -52,7 +52,7 @@ class Mode:
 
     def rewrite(self, fgraph: FunctionGraph) -> FunctionGraph:
         """Return the graph that this mode compiles a graph to."""
-        return self.database.query(self._configured_query()).apply(fgraph)
+        return self.database.query(self._configured_query()).rewrite(fgraph)
 
     def _configured_query(self) -> RewriteDatabaseQuery:
         include = [tag for tag in config.included_rewrites.split(":") if tag]

@@ -64,6 +64,8 @@ def db() -> SequenceDB:
         (Query(["db"], position_cutoff=5), ["early"]),
         (Query(["run"]).including("compile").excluding("slow"), ["early", "other"]),
         (Query(["db"]).requiring("compile"), ["early", "other"]),
+        (Query(["run"]).excluding("slow").including("slow"), ["early", "late"]),
+        (Query(["run"]).including("slow").excluding("slow"), ["early"]),
         (Query(["run"]).register((stage("mine"), 7), (stage("first"), -1)), ["first", "early", "mine", "late"]),
         (Query(["run"], extra_rewrites=[(stage("mine"), 7)], position_cutoff=7), ["early"]),
     ],

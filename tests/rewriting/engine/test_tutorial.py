@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import lamella.tensor as lt
 from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting import (
     EquilibriumGraphRewriter,
@@ -142,3 +144,63 @@ def test_removing_an_op() -> None:
     remove_identity = RemovalNodeRewriter(identity)
     e = graph_of(identity(add(identity(identity(x)), y)))
     assert show(in2out(remove_identity).rewrite(e)) == "add(x, y)"
+
+
+# The same on tensors
+
+
+local_simplify_tensors_1 = PatternNodeRewriter((lt.true_div, (lt.mul, "x", "y"), "y"), "x")
+local_simplify_tensors_2 = PatternNodeRewriter((lt.true_div, (lt.mul, "x", "y"), "x"), "y")
+
+
+class SimplifyTensors(GraphRewriter):
+    def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
+        for node in fgraph.toposort():
+            if node.op == lt.true_div:
+                x, y = node.inputs
+                z = node.outputs[0]
+                if x.owner and x.owner.op == lt.mul:
+                    a, b = x.owner.inputs
+                    if y == a:
+                        fgraph = fgraph.replace(z, b)
+                    elif y == b:
+                        fgraph = fgraph.replace(z, a)
+        return fgraph
+
+
+@pytest.mark.parametrize(
+    "simplify",
+    [
+        SimplifyTensors(),
+        in2out(local_simplify_tensors_1, local_simplify_tensors_2),
+        EquilibriumGraphRewriter([local_simplify_tensors_1, local_simplify_tensors_2]),
+    ],
+)
+def test_the_examples_on_tensors(simplify: GraphRewriter) -> None:
+    x, y, z = lt.dscalar("x"), lt.dscalar("y"), lt.dscalar("z")
+    a = lt.add(z, lt.mul(lt.true_div(lt.mul(y, x), y), lt.true_div(z, x)))
+    assert simplify.rewrite(FunctionGraph([x, y, z], [a])).outputs[0] is lt.add(z, lt.mul(x, lt.true_div(z, x)))
+    again = lt.true_div(lt.mul(lt.add(y, z), x), lt.add(y, z))
+    assert simplify.rewrite(FunctionGraph([x, y, z], [again])).outputs[0] is x
+
+
+def test_a_pattern_compares_constants_of_any_dimension_by_value() -> None:
+    """Fault B19: the pattern for 1/(exp(x) + 1) must leave 1/(exp(x) + 2) and 1/(exp(x) - 1) alone."""
+    x = lt.dvector("x")
+    sigmoid = PatternNodeRewriter((lt.true_div, 1, (lt.add, (lt.exp, "x"), 1)), (lt.sigmoid, (lt.neg, "x")))
+    assert in2out(sigmoid).rewrite(graph_of(1 / (lt.exp(x) + 1))).outputs[0] is lt.sigmoid(-x)
+    for expression, expected in [
+        (1 / (lt.exp(x) + 2), [0.2119415576, 0.1065069789]),
+        (1 / (lt.exp(x) - 1), [0.5819767069, 0.1565176427]),
+    ]:
+        kept = in2out(sigmoid).rewrite(graph_of(expression)).outputs[0]
+        assert kept is expression
+        np.testing.assert_allclose(kept.eval({x: [1.0, 2.0]}), expected)
+
+
+def test_a_pattern_is_not_applied_where_the_shape_would_change() -> None:
+    """x*y/y has the shape that x and y broadcast to, which is not that of a scalar x."""
+    x, y = lt.dscalar("x"), lt.dvector("y")
+    expression = x * y / y
+    rewritten = in2out(local_simplify_tensors_1, local_simplify_tensors_2).rewrite(graph_of(expression))
+    assert rewritten.outputs[0] is expression

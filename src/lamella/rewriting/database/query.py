@@ -78,8 +78,8 @@ class RewriteDatabaseQuery:
         return dict(self.subqueries)
 
     def including(self, *tags: str) -> RewriteDatabaseQuery:
-        """Return the query that takes rewriters with these tags as well."""
-        return self._with(include=self.include | _as_tags(tags))
+        """Return the query that takes rewriters with these tags as well; a tag that was excluded is so no longer."""
+        return self._with(include=self.include | _as_tags(tags), exclude=self.exclude - _as_tags(tags))
 
     def excluding(self, *tags: str) -> RewriteDatabaseQuery:
         """Return the query that leaves rewriters with any of these tags out."""

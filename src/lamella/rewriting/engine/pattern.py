@@ -19,7 +19,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from lamella.errors import RewriteError
-from lamella.ir import Apply, Constant, FunctionGraph, Op, Variable
+from lamella.ir import Apply, Constant, FunctionGraph, HasStaticShape, Op, Type, Variable
 from lamella.rewriting.engine.rewriter import NodeRewriter, TransformResult
 from lamella.rewriting.engine.tracking import OpKey, OpMatcher, matches_op
 
@@ -201,6 +201,13 @@ def _read(pattern: object, constraint: Constraint | None = None) -> _Part:
             )
 
 
+def _was_broadcast(old: Type[Any], new: Type[Any]) -> bool:
+    """Whether a length that is not known is to become 1: in x*y/y, an x of length 1 takes part in a longer result."""
+    if not isinstance(old, HasStaticShape) or not isinstance(new, HasStaticShape):
+        return False
+    return any(before is None and after == 1 for before, after in zip(old.shape, new.shape, strict=True))
+
+
 def _names_used(pattern: OutPattern) -> frozenset[str]:
     match pattern:
         case str():
@@ -225,7 +232,8 @@ def _show(pattern: OutPattern) -> str:
 class PatternNodeRewriter(NodeRewriter):
     """Replaces what fits a pattern by what another pattern says.
 
-    A replacement whose type does not fit the output's is not made.
+    A replacement whose type does not fit the output's is not made, nor is one that is known to have length 1 along an axis where
+    the length of the output is not known: an elementwise pattern is about what has the shape of the result.
 
     Parameters
     ----------
@@ -319,7 +327,7 @@ class PatternNodeRewriter(NodeRewriter):
         made = self._build(fgraph, node, bindings)
         if made is None or made is output or output.type.is_super(made.type) is None:
             return None
-        return made
+        return None if _was_broadcast(output.type, made.type) else made
 
     def _build(self, fgraph: FunctionGraph, node: Apply[Any], bindings: Bindings) -> Variable[Any] | None:
         right = self.right
