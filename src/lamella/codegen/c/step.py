@@ -18,7 +18,21 @@ from lamella.errors import LoweringError
 from lamella.ir import Apply, Constant, TensorType, Variable
 from lamella.typing_layer import Aliases
 
-__all__ = ["Array", "Object", "Place", "Step"]
+__all__ = ["Array", "Object", "Place", "Step", "Strided", "integers"]
+
+
+def integers(texts: Sequence[str]) -> str:
+    """Return the C expression of an array of integers."""
+    return f"(const lm_int[]){{{', '.join(texts)}}}" if texts else "NULL"
+
+
+@final
+@attrs.frozen
+class Strided:
+    """An operand of a loop: expressions for the address of its first element, and for the array of its strides."""
+
+    data: str
+    strides: str
 
 
 @final
@@ -81,6 +95,15 @@ class Array:
     def size(self) -> str:
         """The number of elements."""
         return " * ".join([self.length(axis) for axis in range(self.ndim)]) or "1"
+
+    @property
+    def strided(self) -> Strided:
+        """The array as an operand of a loop."""
+        return Strided(self.data, self.strides)
+
+    def offset(self, *indices: str) -> str:
+        """Return the address of an element, given its index along each of the first axes."""
+        return " + ".join([self.data, *[f"({index}) * {self.stride(axis)}" for axis, index in enumerate(indices)]])
 
     @property
     def address(self) -> str:
@@ -205,7 +228,7 @@ class Step:
         """Set the lengths of an output."""
         self.emit(*[f"{output.name}.shape[{axis}] = {length};" for axis, length in enumerate(lengths)])
 
-    def allocate(self, lengths: Sequence[str], index: int = 0, like: Sequence[Array] = ()) -> Array:
+    def allocate(self, lengths: Sequence[str], index: int = 0, like: Sequence[Array | Strided] = ()) -> Array:
         """Give an output memory, and return it.
 
         Parameters
@@ -215,7 +238,7 @@ class Step:
         index
             Which output.
         like
-            Arrays of the same number of dimensions whose order of axes in memory it takes.
+            Arrays of the same number of dimensions, or their strides, whose order of axes in memory it takes.
         """
         output = self.output(index)
         self.set_shape(output, lengths)
@@ -258,6 +281,27 @@ class Step:
             self.emit(f"{output.name}.strides[{axis}] = {'0' if known == 1 else checked};")
         self.emit(f"{output.name}.data = {data};", f"{output.name}.block = lm_share({source.name}.block);")
         return output
+
+    def nest(self, kernel: str, shape: str, ndim: int, operands: Sequence[Strided]) -> None:
+        """Run a kernel over all elements of operands of one shape, whose strides are 0 where they broadcast.
+
+        Parameters
+        ----------
+        kernel
+            The name of the kernel.
+        shape
+            The expression for the array of lengths.
+        ndim
+            The number of dimensions.
+        operands
+            The operands, in the kernel's order.
+        """
+        data = ", ".join([operand.data for operand in operands])
+        strides = ", ".join([operand.strides for operand in operands])
+        self.emit(
+            f"call->serve->nest(call, {kernel}, {len(operands)}, {ndim}, {shape},",
+            f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
+        )
 
     def refer(self) -> None:
         """Let the reference interpreter compute the step."""

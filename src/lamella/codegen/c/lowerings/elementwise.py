@@ -13,7 +13,7 @@ from typing import Any
 
 from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.step import Array, Step
+from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.ir import Elemwise
 
 
@@ -51,7 +51,7 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
         arguments = [f"({z.c.storage} *){z.data}" for z in outputs] + [x.value() for x in read]
         step.emit(f"{kernel.element}({', '.join(arguments)});")
         return
-    run_nest(step, kernel.loops, [*outputs, *read], outputs[0].shape)
+    step.nest(kernel.loops, outputs[0].shape, outputs[0].ndim, [array.strided for array in (*outputs, *read)])
 
 
 def _operand(x: Array) -> Operand:
@@ -74,25 +74,11 @@ def broadcast_lengths(step: Step, inputs: Sequence[Array]) -> list[str]:
     return lengths
 
 
-def run_nest(step: Step, kernel: str, operands: Sequence[Array], shape: str) -> None:
-    """Run a kernel over all elements of some operands, whose strides are 0 where they broadcast."""
-    data = ", ".join([array.data for array in operands])
-    strides = ", ".join([array.strides for array in operands])
-    step.emit(
-        f"call->serve->nest(call, {kernel}, {len(operands)}, {operands[0].ndim}, {shape},",
-        f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
-    )
-
-
 def _check_guard(step: Step, guard: str, read: Sequence[Array], lengths: Sequence[str]) -> None:
     """Look for elements that are errors, before anything is written."""
-    ndim = len(lengths)
-    zeros = f"(const lm_int[]){{{', '.join(['0'] * max(ndim, 1))}}}"
-    data = ", ".join([*[x.data for x in read], f"(char *)&found{step.number}"])
-    strides = ", ".join([*[x.strides if ndim else zeros for x in read], zeros])
-    step.emit(
-        f"int found{step.number} = 0;",
-        f"call->serve->nest(call, {guard}, {len(read) + 1}, {ndim}, (const lm_int[]){{{', '.join(lengths) or '1'}}},",
-        f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
-    )
-    step.require(f"!found{step.number}")
+    zeros = integers(["0"] * len(lengths))
+    found = f"found{step.number}"
+    step.emit(f"int {found} = 0;")
+    operands = [*[x.strided for x in read], Strided(f"(char *)&{found}", zeros)]
+    step.nest(guard, integers(lengths), len(lengths), operands)
+    step.require(f"!{found}")

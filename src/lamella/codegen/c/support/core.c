@@ -145,3 +145,54 @@ static void lm_nest(
     }
     if (unlocked != NULL) call->serve->lock(unlocked);
 }
+
+/* Write one element many times, side by side. */
+static void lm_fill(char *const to, const char *const from, const size_t itemsize, const size_t n)
+{
+    const size_t size = n * itemsize;
+    int zeros = 1;
+    for (size_t i = 0; i < itemsize; ++i) zeros = zeros && from[i] == 0;
+    if (zeros || itemsize == 1) {
+        memset(to, from[0], size);
+        return;
+    }
+    /* A piece that stays in the nearest cache is copied again and again. */
+    size_t done = itemsize < size ? itemsize : size;
+    memcpy(to, from, done);
+    while (done < size) {
+        size_t piece = done < 4096 ? done : 4096 / itemsize * itemsize;
+        if (piece > size - done) piece = size - done;
+        memcpy(to + done, to, piece);
+        done += piece;
+    }
+}
+
+#define LM_COPY_KERNEL(size) \
+    static void lm_copy##size(const lm_int n, char *const *const data, const lm_int *const strides) \
+    { \
+        char *const to = data[0]; \
+        const char *const from = data[1]; \
+        if (strides[0] == size && strides[1] == size) memcpy(to, from, (size_t)n * size); \
+        else if (strides[0] == size && strides[1] == 0) lm_fill(to, from, size, (size_t)n); \
+        else \
+            for (lm_int i = 0; i < n; ++i) memcpy(to + i * strides[0], from + i * strides[1], size); \
+    }
+
+LM_COPY_KERNEL(1)
+LM_COPY_KERNEL(2)
+LM_COPY_KERNEL(4)
+LM_COPY_KERNEL(8)
+LM_COPY_KERNEL(16)
+
+static void lm_copy(
+    lm_call *const call, const lm_int itemsize, const int ndim, const lm_int *const shape, char *const to,
+    const lm_int *const to_strides, const char *const from, const lm_int *const from_strides)
+{
+    const lm_kernel kernel = itemsize == 1 ? lm_copy1
+                             : itemsize == 2 ? lm_copy2
+                             : itemsize == 4 ? lm_copy4
+                             : itemsize == 8 ? lm_copy8
+                                             : lm_copy16;
+    lm_nest(
+        call, kernel, 2, ndim, shape, (char *const[]){to, (char *)from}, (const lm_int *const[]){to_strides, from_strides});
+}

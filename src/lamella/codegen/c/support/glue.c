@@ -351,6 +351,7 @@ static const lm_services lm_python_services = {
     .release_object = lm_host_release_object,
     .share_object = lm_host_share_object,
     .nest = lm_nest,
+    .copy = lm_copy,
     .unlock = lm_unlock,
     .lock = lm_lock,
     .reference = lm_host_reference,

@@ -62,6 +62,11 @@ typedef struct {
     void (*share_object)(void *);
     /* Run a kernel over all elements of operands of one shape. */
     void (*nest)(lm_call *, lm_kernel, int n, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Copy elements of some size in bytes, whatever they are; a source whose strides are 0 is repeated. No element that is read
+       is written. */
+    void (*copy)(
+        lm_call *, lm_int itemsize, int ndim, const lm_int *shape, char *to, const lm_int *to_strides, const char *from,
+        const lm_int *from_strides);
     /* Let others run, and wait for one's turn. Between the two nothing of the host may be used. */
     void *(*unlock)(void);
     void (*lock)(void *);
