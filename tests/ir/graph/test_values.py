@@ -7,6 +7,7 @@ import pickle
 import struct
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -87,6 +88,16 @@ class Defined(Toy):
     k: Any = attrs.field(validator=lambda *_: None)
 
 
+@dataclass(frozen=True)
+class WithDataclass(Toy):
+    k: Any
+
+
+@dataclass
+class WithOpenDataclass(WithAttrs):
+    k: Any
+
+
 class TutorialOnAttrs(WithAttrs):
     def __init__(self, k: object) -> None:
         super().__init__(k)
@@ -108,6 +119,8 @@ KINDS = [
     Defined,
     TutorialOnAttrs,
     AttrsOnTutorial,
+    WithDataclass,
+    WithOpenDataclass,
     lambda k: Extended(k, 0),
     lambda k: Extended(0, k),
 ]
@@ -337,6 +350,8 @@ def test_instances_of_different_classes_differ() -> None:
         Defined(1),
         TutorialOnAttrs(1),
         AttrsOnTutorial(1),
+        WithDataclass(1),
+        WithOpenDataclass(1),
         Remembers(1),
         Shares(),
         NUMBER,

@@ -41,6 +41,8 @@ class _FrozenAfterInit(ABCMeta):
         __instancecheck__ = type.__instancecheck__
 
         def __call__(cls, *args, **kwargs):
+            if cls._known_layout is None:
+                cls._make_layout()
             if not cls._opens:
                 self = type.__call__(cls, *args, **kwargs)
                 if isinstance(self, cls):
@@ -119,8 +121,18 @@ class Value(metaclass=_FrozenAfterInit):
     def _make_layout(cls) -> _Layout:
         known = cls._known_layout
         if known is None:
+            cls._undo_dataclass()
             known = cls._known_layout = _Layout.of(cls)
         return known
+
+    @classmethod
+    def _undo_dataclass(cls) -> None:
+        # Like attrs, dataclasses write methods into a class, but tell nobody when they have done so.
+        for base in cls.__mro__:
+            if "__dataclass_fields__" in vars(base) and issubclass(base, Value):
+                for name in (_GENERATED & vars(base).keys()) - base._written - {"__init__"}:
+                    delattr(base, name)
+                base._opens = True
 
     @override
     def __setattr__(self, name: str, value: object) -> None:
