@@ -23,14 +23,18 @@ from lamella.rewriting.engine import GraphRewriter as GraphRewriter
 from lamella.rewriting.engine import MergeOptimizer as MergeOptimizer
 from lamella.rewriting.engine import NodeProcessingGraphRewriter as NodeProcessingGraphRewriter
 from lamella.rewriting.engine import NodeRewriter as NodeRewriter
+from lamella.rewriting.engine import NodeRewriterProfile as NodeRewriterProfile
 from lamella.rewriting.engine import Observer as Observer
 from lamella.rewriting.engine import OpKey as OpKey
 from lamella.rewriting.engine import OpMatcher as OpMatcher
 from lamella.rewriting.engine import OpPattern as OpPattern
+from lamella.rewriting.engine import PassProfile as PassProfile
 from lamella.rewriting.engine import PatternNodeRewriter as PatternNodeRewriter
+from lamella.rewriting.engine import Profiled as Profiled
 from lamella.rewriting.engine import RemovalNodeRewriter as RemovalNodeRewriter
 from lamella.rewriting.engine import RewriteLog as RewriteLog
 from lamella.rewriting.engine import Rewriter as Rewriter
+from lamella.rewriting.engine import RewriterProfile as RewriterProfile
 from lamella.rewriting.engine import RewriteStep as RewriteStep
 from lamella.rewriting.engine import Rewritten as Rewritten
 from lamella.rewriting.engine import SequentialGraphRewriter as SequentialGraphRewriter
@@ -43,3 +47,4 @@ from lamella.rewriting.engine import in2out as in2out
 from lamella.rewriting.engine import merge as merge
 from lamella.rewriting.engine import node_rewriter as node_rewriter
 from lamella.rewriting.engine import out2in as out2in
+from lamella.rewriting.engine import profile_rewriting as profile_rewriting

@@ -8,6 +8,11 @@ from lamella.rewriting.engine.merge import MergeOptimizer as MergeOptimizer
 from lamella.rewriting.engine.merge import merge as merge
 from lamella.rewriting.engine.observer import Observer as Observer
 from lamella.rewriting.engine.pattern import PatternNodeRewriter as PatternNodeRewriter
+from lamella.rewriting.engine.profile import NodeRewriterProfile as NodeRewriterProfile
+from lamella.rewriting.engine.profile import PassProfile as PassProfile
+from lamella.rewriting.engine.profile import Profiled as Profiled
+from lamella.rewriting.engine.profile import RewriterProfile as RewriterProfile
+from lamella.rewriting.engine.profile import profile_rewriting as profile_rewriting
 from lamella.rewriting.engine.rewriter import FromFunctionGraphRewriter as FromFunctionGraphRewriter
 from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter as FromFunctionNodeRewriter
 from lamella.rewriting.engine.rewriter import GraphRewriter as GraphRewriter

@@ -27,6 +27,12 @@ class Observer:
     def left(self, rewriter: GraphRewriter, fgraph: FunctionGraph) -> None:
         """The graph rewriter that began last has made this graph."""
 
+    def pass_began(self, fgraph: FunctionGraph) -> None:
+        """The graph rewriter that began last makes a pass of node rewriters over this graph."""
+
+    def pass_ended(self, fgraph: FunctionGraph) -> None:
+        """The pass has made this graph."""
+
     def replaced(
         self, rewriter: str | None, before: Sequence[Variable[Any]], after: Sequence[Variable[Any] | None]
     ) -> None:

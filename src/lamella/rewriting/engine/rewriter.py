@@ -139,6 +139,11 @@ class GraphRewriter(Rewriter):
         return _rewrite(self, fgraph, None)
 
     @final
+    def rewrite_observed(self, fgraph: FunctionGraph, observer: Observer) -> FunctionGraph:
+        """Rewrite a graph as `rewrite` does, telling `observer` what happens."""
+        return _rewrite(self, fgraph, observer)
+
+    @final
     def rewrite_with_log(self, fgraph: FunctionGraph) -> Rewritten:
         """Rewrite a graph as `rewrite` does, and say for each new node which rewriters made it from what."""
         observer = LogObserver()

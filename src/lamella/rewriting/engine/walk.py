@@ -81,7 +81,12 @@ def walk_once(
                 return tried
         except InconsistencyError:
             refused = _find_refused(fgraph, table, order, ignore_newtrees, uses)
-    return _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, settled, refused), order)
+    if observer is not None:
+        observer.pass_began(fgraph)
+    walked = _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, settled, refused), order)
+    if observer is not None:
+        observer.pass_ended(walked[0])
+    return walked
 
 
 def _walk(fgraph: FunctionGraph, a_pass: NodePass, order: Order) -> tuple[FunctionGraph, bool]:
