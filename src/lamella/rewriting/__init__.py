@@ -32,6 +32,7 @@ from lamella.rewriting.engine import PassProfile as PassProfile
 from lamella.rewriting.engine import PatternNodeRewriter as PatternNodeRewriter
 from lamella.rewriting.engine import Profiled as Profiled
 from lamella.rewriting.engine import RemovalNodeRewriter as RemovalNodeRewriter
+from lamella.rewriting.engine import ReplaceValidate as ReplaceValidate
 from lamella.rewriting.engine import RewriteLog as RewriteLog
 from lamella.rewriting.engine import Rewriter as Rewriter
 from lamella.rewriting.engine import RewriterProfile as RewriterProfile

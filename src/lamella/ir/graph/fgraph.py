@@ -161,6 +161,18 @@ class FunctionGraph:
         outputs = substitute(self.outputs, replacements, self.inputs)
         return attrs.evolve(self, outputs=outputs)
 
+    def replace_validate(self, variable: Variable[Any], replacement: Variable[Any]) -> FunctionGraph:
+        """Return this graph with one Variable in place of another: the tutorial's name for `replace`, which always validates."""
+        return self.replace(variable, replacement)
+
+    def replace_all_validate(self, replacements: Iterable[tuple[Variable[Any], Variable[Any]]]) -> FunctionGraph:
+        """Return this graph with several Variables replaced at once, given as pairs: the tutorial's name for `replace_all`."""
+        return self.replace_all(dict(replacements))
+
+    def attach_feature(self, feature: Feature) -> FunctionGraph:
+        """Return this graph carrying one more feature: the tutorial's name for `with_feature`."""
+        return self.with_feature(feature)
+
     def with_outputs(self, outputs: Iterable[Variable[Any]]) -> FunctionGraph:
         """Return the graph of other outputs, with the same inputs and features."""
         return attrs.evolve(self, outputs=tuple(outputs))

@@ -1,6 +1,7 @@
 """The engine: rewriters, walks, equilibrium, merging, patterns, and the log of what replaced what."""
 
 from lamella.rewriting.engine.equilibrium import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+from lamella.rewriting.engine.features import ReplaceValidate as ReplaceValidate
 from lamella.rewriting.engine.log import RewriteLog as RewriteLog
 from lamella.rewriting.engine.log import RewriteStep as RewriteStep
 from lamella.rewriting.engine.log import Rewritten as Rewritten
