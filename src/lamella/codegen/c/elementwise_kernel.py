@@ -86,7 +86,7 @@ def add_elementwise_kernel(
     """
     body = ScalarBody()
     for dtype in (*[operand.dtype for operand in operands], *outputs):
-        _need_for_dtype(body, dtype)
+        body.need_for(dtype)
     texts: list[TypedText] = []
     names: list[tuple[str, Operand]] = []
     for operand in operands:
@@ -103,13 +103,6 @@ def add_elementwise_kernel(
     loops = unit.kernel(_loops(element, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     return ElementwiseKernel(loops, element, guard)
-
-
-def _need_for_dtype(body: ScalarBody, dtype: str) -> None:
-    if dtype == "float16":
-        body.need("half")
-    elif C_DTYPES[dtype].kind == "c":
-        body.need("complex")
 
 
 Named = Sequence[tuple[str, Operand]]

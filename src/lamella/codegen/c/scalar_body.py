@@ -77,6 +77,13 @@ class ScalarBody:
         """Ask for support headers."""
         self.headers.update(dict.fromkeys(headers))
 
+    def need_for(self, dtype: str) -> None:
+        """Ask for the support headers that values of a dtype need."""
+        if dtype == "float16":
+            self.need("half")
+        elif C_DTYPES[dtype].kind == "c":
+            self.need("complex")
+
     def temporary(self, text: str, dtype: str) -> TypedText:
         """Give the value of an expression a name."""
         name = f"t{self._n_temporaries}"
@@ -86,8 +93,7 @@ class ScalarBody:
 
     def constant(self, value: Any, dtype: str) -> TypedText:
         """Return a number as an expression."""
-        if C_DTYPES[dtype].kind == "c":
-            self.need("complex")
+        self.need_for(dtype)
         return TypedText(literal(value, dtype), dtype)
 
     def apply(self, op: ScalarOp[Any], operands: Sequence[TypedText]) -> list[TypedText]:

@@ -10,10 +10,9 @@ z = x[i, 1::2]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import assert_never, final
 
 import attrs
-from typing_extensions import assert_never
 
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import add_kernel, copy_kernel

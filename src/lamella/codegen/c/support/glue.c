@@ -335,10 +335,10 @@ static int lm_sort(lm_call *const call, const lm_value *const out, const lm_valu
     PyObject *const object = lm_wrap(in->place, in->type);
     if (object == NULL) return -1;
     PyObject *sorted;
-    if (indices) sorted = PyArray_ArgSort((PyArrayObject *)object, axis, NPY_QUICKSORT);
+    if (indices) sorted = PyArray_ArgSort((PyArrayObject *)object, axis, NPY_STABLESORT);
     else {
         sorted = PyArray_NewCopy((PyArrayObject *)object, NPY_KEEPORDER);
-        if (sorted != NULL && PyArray_Sort((PyArrayObject *)sorted, axis, NPY_QUICKSORT) < 0) Py_CLEAR(sorted);
+        if (sorted != NULL && PyArray_Sort((PyArrayObject *)sorted, axis, NPY_STABLESORT) < 0) Py_CLEAR(sorted);
     }
     Py_DECREF(object);
     return sorted == NULL ? -1 : lm_accept(out->place, out->type, sorted, 0);

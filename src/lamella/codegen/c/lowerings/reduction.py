@@ -1,0 +1,110 @@
+"""Reductions along axes: accumulators, which stand still along the axes that are reduced, and one pass over all elements.
+
+    z = sum(x, axis=1)    x : float64[?, ?]
+    ->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
+        call->serve->nest(call, reduction0, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+"""
+
+from __future__ import annotations
+
+from typing import Any as Value
+from typing import Final
+
+from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.lowerings.common_kernels import cast_kernel, copy_kernel, fill_kernel
+from lamella.codegen.c.reduction_kernel import Reduction, add_reduction_kernel
+from lamella.codegen.c.scalar_body import ScalarBody, TypedText
+from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.errors import LoweringError
+from lamella.ir import (
+    All,
+    Any,
+    BitwiseAndReduce,
+    BitwiseOrReduce,
+    BitwiseXorReduce,
+    CAReduce,
+    Max,
+    Min,
+    Prod,
+    Sum,
+    TensorType,
+)
+
+_IDENTITIES: Final[dict[type[CAReduce], Value]] = {
+    All: 1,
+    Any: 0,
+    BitwiseAndReduce: -1,
+    BitwiseOrReduce: 0,
+    BitwiseXorReduce: 0,
+    Max: None,
+    Min: None,
+    Prod: 1,
+    Sum: 0,
+}
+
+
+@c_lowering.register(*_IDENTITIES)
+def reduction(op: CAReduce, step: Step) -> None:
+    """Reduce along axes."""
+    (x,) = step.inputs
+    accumulator, _ = op.loop(x.type.dtype)
+    identity = _IDENTITIES[type(op)]
+    if identity == -1 and accumulator == "bool":
+        identity = 1
+    kernel = add_reduction_kernel(step.unit, Reduction(op.scalar_op, x.type.dtype, accumulator, identity))
+    if identity is None:
+        for axis in op.axes:
+            step.require(f"{x.length(axis)} > 0")
+    kept = [axis for axis in range(x.ndim) if axis not in op.axes]
+    laid_out = Strided(x.data, integers([x.stride(axis) for axis in kept]))
+    z = step.allocate([x.length(axis) for axis in kept], like=[laid_out])
+
+    if not kept:
+        _to_number(step, x, z, kernel, accumulator, identity)
+    elif accumulator == z.type.dtype:
+        _to_array(step, x, z, kernel, op.axes, identity)
+    else:
+        name = f"acc{step.number}"
+        wide = TensorType(accumulator, z.type.shape)
+        acc = Array(name, wide, step.unit.tensor_type(wide))
+        step.emit(f"{step.unit.array_type(acc.ndim)} {name};")
+        step.emit(*[f"{name}.shape[{axis}] = {z.length(axis)};" for axis in range(z.ndim)])
+        strides = f"(const lm_int *const[]){{{z.strides}}}"
+        step.attempt(f"call->serve->allocate(call, {acc.address}, &{acc.type_name}, 1, {strides})")
+        _to_array(step, x, acc, kernel, op.axes, identity)
+        cast = cast_kernel(step.unit, accumulator, z.type.dtype)
+        step.nest(cast.loops, z.shape, z.ndim, [z.strided, acc.strided])
+        step.emit(f"lm_release(call, &{name}.block);")
+
+
+def _to_number(step: Step, x: Array, z: Array, kernel: str, accumulator: str, identity: Value) -> None:
+    """Reduce all axes: the accumulator is a variable."""
+    name = f"acc{step.number}"
+    body = ScalarBody()
+    if identity is None:
+        first = TypedText(x.c.loaded(f"*(const {x.c.storage} *){x.data}"), x.type.dtype)
+    else:
+        first = body.constant(identity, accumulator)
+    wide = TensorType(accumulator, ())
+    acc = Array(name, wide, step.unit.tensor_type(wide))
+    step.emit(f"{acc.c.storage} {name} = {acc.c.stored(body.cast(first, accumulator).text)};")
+    step.nest(kernel, x.shape, x.ndim, [Strided(f"(char *)&{name}", integers(["0"] * x.ndim)), x.strided])
+    result = body.cast(TypedText(acc.c.loaded(name), accumulator), z.type.dtype)
+    if body.lines:
+        raise LoweringError(f"{accumulator} is not cast to {z.type.dtype} in one expression")
+    step.unit.need(*body.headers)
+    step.emit(f"{z.element} = {z.c.stored(result.text)};")
+
+
+def _to_array(step: Step, x: Array, acc: Array, kernel: str, axes: tuple[int, ...], identity: Value) -> None:
+    """Reduce some axes: the accumulators have the others."""
+    kept = iter(range(acc.ndim))
+    strides = integers(["0" if axis in axes else acc.stride(next(kept)) for axis in range(x.ndim)])
+    if identity is None:
+        beginning = integers([x.stride(axis) for axis in range(x.ndim) if axis not in axes])
+        copy = copy_kernel(step.unit, x.type.dtype)
+        step.nest(copy.loops, acc.shape, acc.ndim, [acc.strided, Strided(x.data, beginning)])
+    else:
+        fill = fill_kernel(step.unit, acc.type.dtype, identity)
+        step.nest(fill.loops, acc.shape, acc.ndim, [acc.strided])
+    step.nest(kernel, x.shape, x.ndim, [Strided(acc.data, strides), x.strided])
