@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
-
-import attrs
+from typing import Any, Literal, TypeVar
 
 from lamella.config import config
 from lamella.errors import MissingInputError, UnusedInputError
@@ -30,15 +28,17 @@ from lamella.typing_layer import Supervisor, schedule
 __all__ = ["function"]
 
 OutputLike = Variable[Any] | Out
-Updates = Mapping[SharedVariable[Any], Any] | Iterable[tuple[SharedVariable[Any], Any]]
-Givens = Mapping[Variable[Any], Any] | Iterable[tuple[Variable[Any], Any]]
+Shared = TypeVar("Shared", bound=SharedVariable[Any])
+Given = TypeVar("Given", bound=Variable[Any])
+Updates = Mapping[Shared, object] | Iterable[tuple[Shared, object]]
+Givens = Mapping[Given, object] | Iterable[tuple[Given, object]]
 
 
 def function(
     inputs: Sequence[Variable[Any] | In | tuple[Variable[Any], Any]],
     outputs: OutputLike | Sequence[OutputLike] | Mapping[Any, OutputLike] | None = None,
-    updates: Updates | None = None,
-    givens: Givens | None = None,
+    updates: Updates[Shared] | None = None,
+    givens: Givens[Given] | None = None,
     mode: Mode | str | None = None,
     on_unused_input: Literal["raise", "warn", "ignore"] | None = None,
     name: str | None = None,
@@ -135,7 +135,7 @@ def _as_outs(
     return OutputForm(None), [_as_out(outputs)]
 
 
-def _checked_updates(updates: Updates | None) -> list[tuple[SharedVariable[Any], Variable[Any]]]:
+def _checked_updates(updates: Updates[Shared] | None) -> list[tuple[SharedVariable[Any], Variable[Any]]]:
     checked: dict[SharedVariable[Any], Variable[Any]] = {}
     for shared, new in updates.items() if isinstance(updates, Mapping) else updates or ():
         if not isinstance(shared, SharedVariable):
@@ -150,7 +150,7 @@ def _checked_updates(updates: Updates | None) -> list[tuple[SharedVariable[Any],
     return list(checked.items())
 
 
-def _checked_givens(givens: Givens | None) -> dict[Variable[Any], Variable[Any]]:
+def _checked_givens(givens: Givens[Given] | None) -> dict[Variable[Any], Variable[Any]]:
     pairs = givens.items() if isinstance(givens, Mapping) else givens or ()
     return {old: old.type.filter_variable(new) for old, new in pairs}
 
@@ -188,9 +188,10 @@ def _check_unused(
 
 def _with_copies(fgraph: FunctionGraph, borrowed: Sequence[bool]) -> FunctionGraph:
     """Copy what would be returned in the memory of an input, a constant, a shared variable or another output."""
-    must_copy = schedule(fgraph).storage.must_copy
-    outputs = [
-        deep_copy_op(out) if copied and not (i < len(borrowed) and borrowed[i]) else out
-        for i, (out, copied) in enumerate(zip(fgraph.outputs, must_copy, strict=True))
-    ]
-    return attrs.evolve(fgraph, outputs=outputs)
+    while True:
+        must_copy = schedule(fgraph).storage.must_copy
+        copied = [copy and not (i < len(borrowed) and borrowed[i]) for i, copy in enumerate(must_copy)]
+        if not any(copied):
+            return fgraph
+        # One Variable that is returned twice is copied twice: its copy is one node, so the second copy is one of the first.
+        fgraph = fgraph.with_outputs([deep_copy_op(o) if c else o for o, c in zip(fgraph.outputs, copied, strict=True)])
