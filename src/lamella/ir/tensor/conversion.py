@@ -72,7 +72,7 @@ def as_tensor_variable(
         variable = x
     elif isinstance(x, Variable):
         raise TypeError(f"{x!r} of type {x.type} is no tensor")
-    elif isinstance(x, list | tuple) and any(isinstance(part, Variable | list | tuple) for part in x):
+    elif isinstance(x, list | tuple) and _holds_variables(x):
         variable = _stacked(x, dtype)
     else:
         variable = constant(x, name, dtype)
@@ -84,6 +84,17 @@ def as_tensor_variable(
         # A number in any number of dimensions is a constant; no node is needed to make it one.
         return constant(variable.data.reshape((1,) * ndim), variable.name)
     return variable.dimshuffle(["x"] * (ndim - variable.ndim) + list(range(variable.ndim)))
+
+
+def _holds_variables(parts: Sequence[Any]) -> bool:
+    found = list(parts)
+    while found:
+        part = found.pop()
+        if isinstance(part, Variable):
+            return True
+        if isinstance(part, list | tuple):
+            found.extend(part)
+    return False
 
 
 def _stacked(parts: Sequence[Any], dtype: npt.DTypeLike | None) -> TensorVariable:

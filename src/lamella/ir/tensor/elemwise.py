@@ -131,10 +131,9 @@ class Elemwise(Op[P, TensorVariable]):
         inputs = [v if v.ndim == ndim else as_tensor_variable(v, ndim=ndim) for v in variables]
         shape = broadcast_static_shapes(inputs)
         for output, input in self.inplace_pattern:
-            if (
-                inputs[input].dtype != outs[output]
-                or TensorType(outs[output], shape).is_super(inputs[input].type) is None
-            ):
+            lengths = inputs[input].type.shape
+            broadcasts = any([a == 1 and b != 1 for a, b in zip(lengths, shape, strict=True)])
+            if broadcasts or inputs[input].dtype != outs[output]:
                 raise TypeError(
                     f"output {output} of {self} cannot take the memory of {inputs[input]!r} of type {inputs[input].type}"
                 )

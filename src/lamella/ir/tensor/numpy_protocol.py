@@ -15,7 +15,7 @@ import numpy as np
 import lamella.ir.tensor.functions as lt
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.numpy_functions import FUNCTIONS
-from lamella.ir.tensor.variable import TensorVariable
+from lamella.ir.tensor.variable import TensorLike, TensorVariable
 
 __all__ = ["apply_array_function", "apply_ufunc"]
 
@@ -122,11 +122,15 @@ def _named(name: str) -> Callable[..., Any]:
     return function
 
 
+def _divmod(x: TensorLike, y: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    return lt.floor_divide(x, y), lt.mod(x, y)
+
+
 def _elementwise(ufunc: np.ufunc) -> Callable[..., Any] | None:
     if ufunc in _BY_UFUNC:
         return _named(_BY_UFUNC[ufunc])
     if ufunc is np.divmod:
-        return divmod
+        return _divmod
     special = sys.modules.get("scipy.special")  # who has one of its functions has loaded it
     name = ufunc.__name__
     if special is not None and name in _BY_SCIPY_NAME and getattr(special, name, None) is ufunc:

@@ -28,8 +28,9 @@ def round(x: TensorLike, decimals: int = 0) -> TensorVariable:
 
 def _round_integers(x: TensorVariable, unit: int) -> TensorVariable:
     wide = "uint64" if x.dtype == "uint64" else "int64"
-    if unit > np.iinfo(wide).max // 2:
+    if unit > np.iinfo(wide).max:
         return lt.zeros_like(x)
     quotient, rest = divmod(lt.cast(x, wide), unit)
-    up = lt.logical_or(lt.gt(2 * rest, unit), lt.logical_and(lt.eq(2 * rest, unit), lt.eq(quotient % 2, 1)))
+    to_next = unit - rest
+    up = lt.logical_or(lt.gt(rest, to_next), lt.logical_and(lt.eq(rest, to_next), lt.eq(quotient % 2, 1)))
     return lt.cast((quotient + lt.cast(up, wide)) * unit, x.dtype)

@@ -6,7 +6,7 @@ import hashlib
 import operator
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import Any, final
+from typing import Any, SupportsIndex, final
 
 import attrs
 import numpy as np
@@ -26,7 +26,7 @@ StaticShape = tuple[int | None, ...]
 _BYTES_KEPT_IN_KEYS = 1024
 
 
-def _static_shape(shape: Iterable[int | None]) -> StaticShape:
+def _static_shape(shape: Iterable[SupportsIndex | None]) -> StaticShape:
     lengths: list[int | None] = []
     for length in shape:
         if isinstance(length, bool | np.bool_):
@@ -49,7 +49,8 @@ def _keeps_values(array: npt.NDArray[Any], cast: npt.NDArray[Any]) -> bool:
         exact = 2 ** (np.finfo(cast.dtype).nmant + 1)
         return bool(np.all((array >= -exact) & (array <= exact)))
     if np.can_cast(array.dtype, cast.dtype, "same_kind"):
-        return bool(np.all((cast.astype(array.dtype) == array) | ((array != array) & (cast != cast))))
+        back = cast if array.dtype.kind == "c" else cast.real  # what was real is real still
+        return bool(np.all((back.astype(array.dtype) == array) | ((array != array) & (back != back))))
     return False
 
 
@@ -185,6 +186,10 @@ class TensorType(Type["npt.NDArray[Any]"]):
     @override
     def may_share_memory(self, a: Any, b: Any) -> bool:
         return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+
+    @override
+    def copy_value(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.array(value, copy=True)
 
     @override
     def freeze(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
