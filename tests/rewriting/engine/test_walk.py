@@ -1,14 +1,15 @@
 """Walks: what they visit, what they accept, what they refuse, and what they cost."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamella.errors import InconsistencyError, RewriteError, RewriteLoopError
+from lamella.errors import InconsistencyError, MissingInputError, RewriteError, RewriteLoopError
 from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting import (
     EquilibriumGraphRewriter,
@@ -23,6 +24,7 @@ from lamella.rewriting import (
     in2out,
     node_rewriter,
     out2in,
+    profile_rewriting,
 )
 from tests.rewriting.toys import (
     POSITIVE,
@@ -243,6 +245,42 @@ def test_an_exception_says_which_rewriter_and_which_node(walk: Walk) -> None:
     notes = "\n".join(caught.value.__notes__)
     assert "node: exp(x)" in notes
     assert "while the rewriter returns looked at this node" in notes
+
+
+def _always(result: Any) -> Callable[[FunctionGraph, Apply[Any]], Any]:
+    def always(fgraph: FunctionGraph, node: Apply[Any]) -> Any:
+        return result
+
+    return always
+
+
+@walks
+def test_a_root_that_is_no_input_says_which_rewriters_may_have_put_it_there(walk: Walk) -> None:
+    stranger = POSITIVE("stranger")
+    results: list[Any] = [[stranger], {exp(x): stranger, neg(exp(x)): stranger}]
+    for result in results:
+        puts = node_rewriter([exp])(_always(result))
+        with pytest.raises(MissingInputError, match="stranger") as caught:
+            walk(puts).rewrite(graph_of(neg(exp(x))))
+        assert caught.value.__notes__ == ["a rewriter put it there; those that replaced something: always"]
+
+
+@attrs.frozen(repr=False)
+class Particular(RealOp):
+    """Takes no exponentials."""
+
+    def rebuild(self, node: Apply[Any], inputs: Sequence[Variable[Any]]) -> Apply[Any]:
+        raise ValueError("no exponentials here")
+
+
+@walks
+def test_a_node_that_cannot_be_applied_anew_is_named(walk: Walk) -> None:
+    to_exp = returning(lambda node: [exp(*node.inputs)], identity)
+    with pytest.raises(ValueError, match="no exponentials here") as caught:
+        walk(to_exp).rewrite(graph_of(Particular("particular", abs)(identity(x))))
+    notes = "\n".join(caught.value.__notes__)
+    assert "node: particular(real)" in notes
+    assert "while this node was applied anew to rewritten inputs" in notes
 
 
 # Loops
@@ -520,3 +558,14 @@ def test_what_a_feature_refuses_is_left_out_and_all_else_is_done(order: Any) -> 
     assert rewritten.features == e.features
     logged = WalkingGraphRewriter(to_log, order).rewrite_with_log(e)
     assert [step.rewriter for step in logged.log if step.rewriter] == [to_log.name]
+
+
+def test_rewriters_that_look_at_clients_need_no_pass_per_node() -> None:
+    """In a pass nearly all nodes are made anew; who uses them is known all the same, so that all that can go goes at once."""
+    single_use = PatternNodeRewriter((neg, (neg, "x")), "x", name="single_use")
+    v = x
+    for _ in range(1000):
+        v = log(neg(identity(neg(v))))
+    profiled = profile_rewriting(EquilibriumGraphRewriter([single_use, remove_identity]), graph_of(v))
+    assert len(profiled.fgraph.order) == 1000
+    assert [dict(one.hits) for one in profiled.profile.passes] == [{"remove_identity": 1000, "single_use": 1000}, {}]

@@ -315,7 +315,12 @@ class NodePass:
 
     def _rebuild(self, node: Apply[Any]) -> Apply[Any]:
         """Apply a node's Op to the normal forms of its inputs."""
-        rebuilt = rebuild_node(node, self._normal)
+        try:
+            rebuilt = rebuild_node(node, self._normal)
+        except Exception as error:
+            annotate_error(error, node)
+            error.add_note("while this node was applied anew to rewritten inputs")
+            raise
         if rebuilt is node:
             return node
         if self._clients is not None:

@@ -9,7 +9,7 @@ import attrs
 from typing_extensions import override
 
 from lamella.config import config
-from lamella.errors import InconsistencyError, RewriteError
+from lamella.errors import InconsistencyError, MissingInputError, RewriteError
 from lamella.ir import Apply, FunctionGraph
 from lamella.rewriting.engine.normalise import Entry, NodePass, RewriteTable, UseBound
 from lamella.rewriting.engine.observer import Observer
@@ -91,12 +91,15 @@ def walk_once(
 
 def _walk(fgraph: FunctionGraph, a_pass: NodePass, order: Order) -> tuple[FunctionGraph, bool]:
     outputs = a_pass.inputs_first() if order == "in_to_out" else a_pass.outputs_first()
-    rewritten = fgraph
-    if any(new is not old for new, old in zip(outputs, fgraph.outputs, strict=True)):
-        rewritten = fgraph.with_outputs(outputs)
-    if not a_pass.beyond:
-        return rewritten, False
-    final = a_pass.apply_beyond(rewritten)
+    try:
+        rewritten = fgraph if tuple(outputs) == fgraph.outputs else fgraph.with_outputs(outputs)
+        if not a_pass.beyond:
+            return rewritten, False
+        final = a_pass.apply_beyond(rewritten)
+    except MissingInputError as error:
+        names = sorted({entry.name for entry, _ in a_pass.uses_made})
+        error.add_note(f"a rewriter put it there; those that replaced something: {', '.join(names)}")
+        raise
     return final, final is not rewritten
 
 
@@ -106,7 +109,7 @@ def _find_refused(
     """Find the uses of rewriters that must not happen if the features of the graph are to accept the result.
 
     Each use is accepted or refused given those before it: the first refused one is found by bisection, then the rest is looked at
-    without it.
+    without it. That takes some passes for each refused use: a rewriter that proposes much which is refused asks `accept_inplace`.
     """
     refused: set[tuple[Entry, Apply[Any]]] = set()
     accepted = 0
