@@ -205,6 +205,17 @@ def test_names_types_and_features_are_kept() -> None:
     assert new_node.origin == old_node.origin
 
 
+def test_an_input_that_the_changed_node_could_compute_stays_an_input() -> None:
+    first, second = plain("pair", 2)(plain("t")(x))
+    kept = plain("kept")(first)
+    fgraph = FunctionGraph([x, first], [kept, plain("changed")(second)])
+    proposal = in_place(second, 0)
+    new, replaced = apply_inplace(fgraph, accept_inplace(fgraph, [proposal]).accepted)
+    assert new.outputs[0] is kept
+    assert first not in replaced
+    assert second in replaced
+
+
 def test_the_fast_check_leaves_out_what_can_never_be_overwritten() -> None:
     t, u, v, w = [plain(name)(x) for name in "tuvw"]
     c = ARRAY.make_constant([1, 2, 3, 4])
