@@ -12,6 +12,8 @@ from typing import final
 import attrs
 
 from lamella.rewriting.engine import GraphRewriter, NodeRewriter
+from lamella.rewriting.rules.fusion import ElementwiseFusion
+from lamella.rewriting.rules.inplace import InplaceElementwise
 
 __all__ = [
     "BLAS",
@@ -70,8 +72,8 @@ UNCANONICALIZE: tuple[Builtin, ...] = ()
 BLAS: tuple[PlacedBuiltin, ...] = ()
 """To calls of BLAS routines; positions from 1.7 to below 2."""
 
-FUSION: tuple[PlacedBuiltin, ...] = ()
+FUSION: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(ElementwiseFusion(), 48.5, "fast_run", "fusion"),)
 """Elementwise operations into one; positions from 48 to below 49."""
 
-INPLACE: tuple[PlacedBuiltin, ...] = ()
+INPLACE: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(InplaceElementwise(), 75, "fast_run", "inplace"),)
 """To operations that overwrite inputs; positions from 50."""
