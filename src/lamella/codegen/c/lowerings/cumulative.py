@@ -37,9 +37,9 @@ def linear_recurrence(op: LinearRecurrence, step: Step) -> None:
         dtype,
         (dtype, dtype),
         first=lambda body, elements: body.constant(op.initial, dtype),
-        next=lambda body, state, elements: body.apply(
-            Add(), [body.apply(Mul(), [elements[0], state])[0], elements[1]]
-        )[0],
+        next=lambda body, state, elements: body.apply(Add(), [body.apply(Mul(), [elements[0], state])[0], elements[1]])[
+            0
+        ],
         lag=1,
     )
     kernel = add_running_kernel(step.unit, state)
