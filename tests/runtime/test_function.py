@@ -175,6 +175,13 @@ def test_destroying_a_protected_input_is_refused(mode: str) -> None:
     np.testing.assert_array_equal(result, [1.0, 1.0])
 
 
+def test_one_array_for_two_mutable_inputs_is_taken_apart(mode: str) -> None:
+    x, y = lt.vectors("x y")
+    f = lm.function([lm.In(x, mutable=True), lm.In(y, mutable=True)], _Destroyer()(x) * _Destroyer()(y), mode=mode)
+    point = np.zeros(3)
+    np.testing.assert_array_equal(f(point, point), [1.0, 1.0, 1.0])
+
+
 class _Fails(Op[[TensorLike], TensorVariable]):
     __props__: ClassVar[tuple[str, ...]] = ()
 

@@ -85,7 +85,7 @@ class Function:
         where the compiled code checks it, but conversions are no longer made.
     """
 
-    __slots__ = ("_cells", "_compiled", "_defaults", "_keywords", "_run", "_scheduled", "trust_input")
+    __slots__ = ("_cells", "_compiled", "_defaults", "_keywords", "_mutable", "_run", "_scheduled", "trust_input")
 
     def __init__(self, compiled: CompiledGraph, scheduled: ScheduledGraph, run: Executable) -> None:
         self._compiled = compiled
@@ -94,6 +94,7 @@ class Function:
         self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
         self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
         self._defaults = tuple([spec.value for spec in compiled.inputs])
+        self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
         self.trust_input = False
 
     @property
@@ -150,6 +151,8 @@ class Function:
         values = self._arguments(args, kwargs) if kwargs or len(args) != len(compiled.inputs) else list(args)
         if not self.trust_input:
             values = [self._filtered(i, value) for i, value in enumerate(values)]
+        if self._mutable:
+            self._separate(values)
         if not compiled.updated:
             values.extend([cell.value for cell in self._cells])
             return compiled.form.pack(self._run(values))
@@ -162,6 +165,15 @@ class Function:
             for variable, value in zip(compiled.updated, results[n_outputs:], strict=True):
                 variable.cell.value = value
         return compiled.form.pack(results[:n_outputs])
+
+    def _separate(self, values: list[Any]) -> None:
+        """Copy arguments that may be overwritten and share memory with another argument or a shared variable."""
+        specs = self._compiled.inputs
+        for i in self._mutable:
+            kind = specs[i].variable.type
+            others = [*values[:i], *values[i + 1 :], *[cell.value for cell in self._cells]]
+            if any(kind.may_share_memory(values[i], other) for other in others):
+                values[i] = kind.copy_value(values[i])
 
     def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         specs = self._compiled.inputs
