@@ -16,7 +16,7 @@ from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import Add, ScalarOp
 
-__all__ = ["Reduction", "add_reduction_kernel"]
+__all__ = ["Producer", "Reduction", "add_combination", "add_reduction_kernel", "add_total"]
 
 _BYTES_OF_LANES = 256
 _BLOCKS_OF_LANES = 8
@@ -50,6 +50,26 @@ class Reduction:
         return isinstance(self.op, Add) and C_DTYPES[self.accumulator].kind in "fc"
 
 
+@final
+@attrs.frozen
+class Producer:
+    """What elements are computed from, while they are reduced.
+
+    Attributes
+    ----------
+    function
+        The name of a function of what is read and of the parameters, which gives an element.
+    dtype
+        The dtype of what is read.
+    parameters
+        C type and name of each parameter.
+    """
+
+    function: str
+    dtype: str
+    parameters: tuple[tuple[str, str], ...]
+
+
 def add_reduction_kernel(unit: Unit, reduction: Reduction) -> str:
     """Add the kernel of a reduction to a unit, and return its name. Its operands are accumulators and elements.
 
@@ -58,14 +78,25 @@ def add_reduction_kernel(unit: Unit, reduction: Reduction) -> str:
     LoweringError
         The function has no expression for these dtypes.
     """
-    combine = _add_combination(unit, reduction, reduction.element)
-    merge = _add_combination(unit, reduction, reduction.accumulator)
-    total = unit.kernel(_total(reduction, combine, merge), "total")
+    combine = add_combination(unit, reduction, reduction.element)
+    merge = add_combination(unit, reduction, reduction.accumulator)
+    total = add_total(unit, reduction)
     return unit.kernel(_loops(reduction, combine, merge, total), "reduction")
 
 
-def _add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
-    """Add the function of an accumulator and an element of some dtype."""
+def add_total(unit: Unit, reduction: Reduction, producer: Producer | None = None) -> str:
+    """Add the function that reduces a vector to a unit, and return its name.
+
+    Its parameters are the length, the address and the stride of what is read, what the accumulator begins with (for a function with an
+    identity, that), and the parameters of the producer.
+    """
+    combine = add_combination(unit, reduction, reduction.element)
+    merge = add_combination(unit, reduction, reduction.accumulator)
+    return unit.kernel(_total(reduction, combine, merge, producer), "total")
+
+
+def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
+    """Add the function of an accumulator and an element of some dtype to a unit, and return its name."""
     body = ScalarBody()
     acc = TypedText("acc", reduction.accumulator)
     for dtype in (reduction.accumulator, element):
@@ -79,17 +110,24 @@ def _add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
     return unit.kernel(f"static inline {computed} {KERNEL_NAME}({parameters})\n{{\n{lines}\n}}", "combine")
 
 
-def _total(reduction: Reduction, combine: str, merge: str) -> str:
-    """Return the function that reduces a vector, beginning with `first`."""
-    acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | None) -> str:
+    acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype if producer else reduction.element]
+    parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
+    head = (
+        f"LM_INLINE {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, "
+        f"const {acc.computed} first{parameters})"
+    )
     lanes = max(16, min(64, _BYTES_OF_LANES // acc.itemsize))
     half = lanes // 2
 
     def load(index: str) -> str:
-        return element.loaded(f"*(const {element.storage} *)(data + ({index}) * stride)")
+        loaded = read.loaded(f"*(const {read.storage} *)(data + ({index}) * stride)")
+        if producer is None:
+            return loaded
+        return f"{producer.function}({', '.join([loaded, *[name for _, name in producer.parameters]])})"
 
     if not reduction.is_pairwise:
-        return f"""static inline {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, const {acc.computed} first)
+        return f"""{head}
 {{
     {acc.computed} total = first;
     lm_int i = 0;
@@ -107,7 +145,7 @@ def _total(reduction: Reduction, combine: str, merge: str) -> str:
     return total;
 }}"""
     block = lanes * _BLOCKS_OF_LANES
-    return f"""static inline {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, const {acc.computed} first)
+    return f"""{head}
 {{
     /* Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do. */
     {acc.computed} waiting[64], total = first;
@@ -134,22 +172,24 @@ def _total(reduction: Reduction, combine: str, merge: str) -> str:
 
 def _loops(reduction: Reduction, combine: str, merge: str, total: str) -> str:
     acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
-    place = f"*({acc.storage} *)data[0]"
+    place = f"*({acc.storage} *)to"
     if reduction.identity is None:
-        reduced = [f"{total}(n, data[1], {stride}, so_far)" for stride in (str(element.itemsize), "strides[1]")]
+        reduced = [f"{total}(n, from, {stride}, so_far)" for stride in (str(element.itemsize), "strides[1]")]
     else:
         identity = literal(reduction.identity, reduction.accumulator)
         reduced = [
-            f"{merge}(so_far, {total}(n, data[1], {stride}, {identity}))"
+            f"{merge}(so_far, {total}(n, from, {stride}, {identity}))"
             for stride in (str(element.itemsize), "strides[1]")
         ]
 
     def kept(acc_stride: str, stride: str) -> str:
-        at, x = f"*({acc.storage} *)(data[0] + i * {acc_stride})", f"*(const {element.storage} *)(data[1] + i * {stride})"
+        at, x = f"*({acc.storage} *)(to + i * {acc_stride})", f"*(const {element.storage} *)(from + i * {stride})"
         return f"{at} = {acc.stored(f'{combine}({acc.loaded(at)}, {element.loaded(x)})')};"
 
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
+    char *const to = data[0];
+    const char *const from = data[1];
     if (strides[0] == 0) {{
         const {acc.computed} so_far = {acc.loaded(place)};
         {place} = {acc.stored(f"strides[1] == {element.itemsize} ? {reduced[0]} : {reduced[1]}")};

@@ -20,7 +20,18 @@ __all__ = ["KERNEL_NAME", "Unit", "support_text"]
 KERNEL_NAME: Final = "KERNEL"
 """Stands in the text of a kernel for the name that the unit gives it."""
 
-_HEADER_ORDER: Final = ("half", "casts", "maths", "integer", "real", "complex", "reduction", "indexing", "reshape", "rows")
+_HEADER_ORDER: Final = (
+    "half",
+    "casts",
+    "maths",
+    "integer",
+    "real",
+    "complex",
+    "reduction",
+    "indexing",
+    "reshape",
+    "rows",
+)
 _HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",)}
 
 

@@ -1,8 +1,8 @@
 """Reductions along axes: accumulators, which stand still along the axes that are reduced, and one pass over all elements.
 
-    z = sum(x, axis=1)    x : float64[?, ?]
-    ->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
-        call->serve->nest(call, reduction0, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+z = sum(x, axis=1)    x : float64[?, ?]
+->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
+    call->serve->nest(call, reduction0, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
 """
 
 from __future__ import annotations

@@ -317,13 +317,13 @@ static int lm_host_reference(
     return status;
 }
 
-static int lm_matmul(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
+static int lm_dot(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
 {
     lm_drop_value(call, *out);
     PyObject *const left = lm_wrap(a->place, a->type);
     if (left == NULL) return -1;
     PyObject *const right = lm_wrap(b->place, b->type);
-    PyObject *const product = right == NULL ? NULL : PyNumber_MatrixMultiply(left, right);
+    PyObject *const product = right == NULL ? NULL : PyArray_MatrixProduct2(left, right, NULL);
     Py_DECREF(left);
     Py_XDECREF(right);
     return product == NULL ? -1 : lm_accept(out->place, out->type, product, 0);
@@ -355,7 +355,7 @@ static const lm_services lm_python_services = {
     .unlock = lm_unlock,
     .lock = lm_lock,
     .reference = lm_host_reference,
-    .matmul = lm_matmul,
+    .dot = lm_dot,
     .sort = lm_sort,
 };
 

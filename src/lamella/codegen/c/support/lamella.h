@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For functions that are made for several strides, one of them constant: each call is to have code of its own. */
+#define LM_INLINE static inline __attribute__((always_inline))
+
 #define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef intptr_t lm_int;
@@ -73,7 +76,8 @@ typedef struct {
     /* Compute a step as the reference interpreter does: a step that has no other code, or whose own code found that it does not
        apply or that there is an error to raise. */
     int (*reference)(lm_call *, int step, int n_in, const lm_value *in, int n_out, const lm_value *out);
-    int (*matmul)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
+    /* The product of vectors or matrices; the elements sorted along an axis, stably, or the indices that sort them. */
+    int (*dot)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
     int (*sort)(lm_call *, const lm_value *out, const lm_value *in, int axis, int indices);
 } lm_services;
 
@@ -105,4 +109,27 @@ static inline lm_block *lm_share(lm_block *const block)
 {
     if (block != NULL && block->count > 0) ++block->count;
     return block;
+}
+
+/* For passes over rows: the length of a row, and the strides inside of it of up to three operands. */
+typedef struct {
+    lm_int n, stride[3];
+} lm_row;
+
+/* Make one axis of several, the last of `axes` being the innermost: its length, and the stride of the innermost. Whether their
+   elements are evenly spaced. */
+static inline int lm_join_axes(
+    const int n, const int *const axes, const lm_int *const shape, const lm_int *const strides, lm_int *const length,
+    lm_int *const stride)
+{
+    *length = 1;
+    *stride = 0;
+    for (int i = n - 1; i >= 0; --i) {
+        const lm_int here = shape[axes[i]];
+        if (here == 1) continue;
+        if (*length == 1) *stride = strides[axes[i]];
+        else if (here != 0 && *length != 0 && strides[axes[i]] != *stride * *length) return 0;
+        *length *= here;
+    }
+    return 1;
 }

@@ -1,0 +1,42 @@
+"""`Argmax` and `Argmin`: the extreme of each row, then the first place where it is."""
+
+from __future__ import annotations
+
+from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.reduction_kernel import Reduction, add_total
+from lamella.codegen.c.row_kernel import joined_axes, run_rows
+from lamella.codegen.c.step import Step
+from lamella.codegen.c.unit import KERNEL_NAME
+from lamella.errors import LoweringError
+from lamella.ir import Argmax, Argmin, Maximum, Minimum
+
+
+@c_lowering.register(Argmax, Argmin)
+def place_of_extreme(op: Argmax | Argmin, step: Step) -> None:
+    """Find the extreme, then its place."""
+    (x,) = step.inputs
+    c = x.c
+    if c.kind == "c":
+        raise LoweringError(f"{op} of complex numbers is left to NumPy")
+    extremum = Maximum() if isinstance(op, Argmax) else Minimum()
+    extreme = add_total(step.unit, Reduction(extremum, c.name, c.name, None))
+    element = c.loaded(f"*(const {c.storage} *)(x + found * x_stride)")
+    first = c.loaded(f"*(const {c.storage} *)x")
+    search = f"while ({element} != extreme) ++found;"
+    if c.kind == "f":
+        search = f"if (extreme != extreme) while ({element} == {element}) ++found;\n    else {search}"
+    row = f"""LM_INLINE void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+{{
+    (void)z_stride;
+    const {c.computed} extreme = {extreme}(n, x, x_stride, {first});
+    lm_int found = 0;
+    {search}
+    *(int64_t *)z = found;
+}}"""
+    axes = op.axes(x.ndim)
+    length, x_stride = joined_axes(step, x, axes, "x")
+    step.require(f"{length} > 0")
+    others = [axis for axis in range(x.ndim) if axis not in axes]
+    z = step.allocate([x.length(axis) for axis in others])
+    operands = [(z, "0", list(range(z.ndim))), (x, x_stride, others)]
+    run_rows(step, step.unit.kernel(row, "row"), length, operands, [None, c.itemsize])
