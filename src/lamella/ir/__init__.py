@@ -5,6 +5,7 @@ meaning; differentiation; printing; and the reference interpreter that every bac
 The functions that build graphs stand in two namespaces: `ls` for scalars, `lt` for tensors.
 """
 
+from lamella.ir.autodiff import GradientControl as GradientControl
 from lamella.ir.autodiff import Lop as Lop
 from lamella.ir.autodiff import MapRows as MapRows
 from lamella.ir.autodiff import Rop as Rop
@@ -261,6 +262,7 @@ from lamella.ir.tensor import Max as Max
 from lamella.ir.tensor import Min as Min
 from lamella.ir.tensor import MovesElements as MovesElements
 from lamella.ir.tensor import NewAxisEntry as NewAxisEntry
+from lamella.ir.tensor import NewOrder as NewOrder
 from lamella.ir.tensor import Nonzero as Nonzero
 from lamella.ir.tensor import Prod as Prod
 from lamella.ir.tensor import Reshape as Reshape

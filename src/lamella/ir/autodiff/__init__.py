@@ -3,6 +3,7 @@
 from lamella.ir.autodiff.backward import accumulate_cotangents as accumulate_cotangents
 from lamella.ir.autodiff.grad import grad as grad
 from lamella.ir.autodiff.grad import subgraph_grad as subgraph_grad
+from lamella.ir.autodiff.gradient_control import GradientControl as GradientControl
 from lamella.ir.autodiff.gradient_control import consider_constant as consider_constant
 from lamella.ir.autodiff.gradient_control import disconnected_grad as disconnected_grad
 from lamella.ir.autodiff.gradient_control import grad_clip as grad_clip

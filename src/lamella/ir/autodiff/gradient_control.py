@@ -20,6 +20,7 @@ __all__ = [
     "DisconnectedGrad",
     "GradClip",
     "GradScale",
+    "GradientControl",
     "UndefinedGrad",
     "ZeroGrad",
     "consider_constant",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-class _GradientControl(Op[[TensorLike], TensorVariable]):
+class GradientControl(Op[[TensorLike], TensorVariable]):
     """The value is the input's (a view); what its gradient is, a subclass says."""
 
     __slots__ = ()
@@ -56,7 +57,7 @@ class _GradientControl(Op[[TensorLike], TensorVariable]):
 
 @final
 @attrs.frozen(repr=False)
-class GradClip(_GradientControl):
+class GradClip(GradientControl):
     """Limits the gradient, element by element, to the range from `lower` to `upper`."""
 
     lower: float
@@ -74,7 +75,7 @@ class GradClip(_GradientControl):
 
 @final
 @attrs.frozen(repr=False)
-class GradScale(_GradientControl):
+class GradScale(GradientControl):
     """Multiplies the gradient by `multiplier`."""
 
     multiplier: float
@@ -91,7 +92,7 @@ class GradScale(_GradientControl):
 
 @final
 @attrs.frozen(repr=False)
-class ZeroGrad(_GradientControl):
+class ZeroGrad(GradientControl):
     """Makes the gradient 0; to `grad`, the cost still depends on the input."""
 
     @override
@@ -110,7 +111,7 @@ class ZeroGrad(_GradientControl):
         return [None if eval_points[0] is None else lt.zeros_like(eval_points[0])]
 
 
-class _Disconnecting(_GradientControl):
+class _Disconnecting(GradientControl):
     """The cost does not depend on the input."""
 
     __slots__ = ()
@@ -143,7 +144,7 @@ class DisconnectedGrad(_Disconnecting):
 
 @final
 @attrs.frozen(repr=False)
-class ConsiderConstant(_GradientControl):
+class ConsiderConstant(GradientControl):
     """Lets the input pass for a constant: its gradient is 0, and `grad` does not complain."""
 
     @override
@@ -164,7 +165,7 @@ class ConsiderConstant(_GradientControl):
 
 @final
 @attrs.frozen(repr=False)
-class UndefinedGrad(_GradientControl):
+class UndefinedGrad(GradientControl):
     """Declares the gradient undefined: `grad` raises where it would be needed."""
 
     @override

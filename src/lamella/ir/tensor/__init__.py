@@ -18,6 +18,7 @@ from lamella.ir.tensor.cumulative import CumOp as CumOp
 from lamella.ir.tensor.diagonal import AllocDiag as AllocDiag
 from lamella.ir.tensor.diagonal import ExtractDiag as ExtractDiag
 from lamella.ir.tensor.dimshuffle import DimShuffle as DimShuffle
+from lamella.ir.tensor.dimshuffle import NewOrder as NewOrder
 from lamella.ir.tensor.dot import BatchedDot as BatchedDot
 from lamella.ir.tensor.dot import Dot as Dot
 from lamella.ir.tensor.elemwise import Elemwise as Elemwise

@@ -1,0 +1,217 @@
+"""Arrays that repeat a value, where those who use them repeat it anyway.
+
+    before                                  after
+    %0 = Exp(%x)                            %0 = Exp(%x)
+    %1 = Second(%0, %c0)                    %1 = Mul(%c0, %y)
+    %2 = Mul(%1, %y)
+
+Gradients of sums begin with such an array.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lamella.ir import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    Alloc,
+    Apply,
+    DimShuffle,
+    Elemwise,
+    FunctionGraph,
+    IncSubtensor,
+    IntegerEntry,
+    Reshape,
+    Second,
+    Subtensor,
+    Sum,
+    TensorConstant,
+    TensorVariable,
+    Variable,
+    as_tensor_variable,
+    constant,
+    lt,
+)
+from lamella.rewriting.engine import OpPattern, node_rewriter
+from lamella.rewriting.rules.fitting import fitted
+from lamella.typing_layer import symbolic_shape, uniform_value
+
+__all__ = [
+    "alloc_of_fill",
+    "alloc_of_whole",
+    "dimshuffle_of_fill",
+    "elemwise_of_fill",
+    "fill_with_whole",
+    "fill_written",
+    "moved_fill",
+    "second_to_alloc",
+    "sum_of_zeros",
+]
+
+_SECOND: Final = OpPattern(Elemwise, scalar_op=Second, inplace_pattern=())
+_FILLS: Final = (Elemwise, Alloc)
+
+
+def _repeated(variable: Variable[Any]) -> TensorVariable | None:
+    """Return the value that a node repeats, if it does nothing else."""
+    node = variable.owner
+    if node is None:
+        return None
+    if isinstance(node.op, Alloc):
+        return as_tensor_variable(node.inputs[0])
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second) and not node.op.inplace_pattern:
+        return as_tensor_variable(node.inputs[1])
+    return None
+
+
+def _repeated_as(value: TensorVariable, fill: Variable[Any]) -> TensorVariable:
+    """Return another value repeated as `fill` repeats its."""
+    node = fill.owner
+    assert node is not None
+    repeated: TensorVariable = (
+        node.op(value, *node.inputs[1:]) if isinstance(node.op, Alloc) else node.op(node.inputs[0], value)
+    )
+    return repeated
+
+
+@node_rewriter([OpPattern(Elemwise, inplace_pattern=())])
+def elemwise_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``f(alloc(v, shape), y) -> f(v, y)``, and ``f(alloc(v, shape)) -> alloc(f(v), shape)``; the same for ``fill(x, v)``.
+
+    Valid where y has the lengths that v is repeated to: the error that it has not is not raised, nor are those of computing x. It pays because
+    the array is not made, or because f is computed for fewer elements.
+    """
+    for variable in node.inputs:
+        if variable.owner is not None and isinstance(variable.owner.op, _FILLS):
+            break
+    else:
+        return None
+    values = [_repeated(variable) for variable in node.inputs]
+    if values.count(None) == len(values) or len(node.outputs) != 1:
+        return None
+    (out,) = node.outputs
+    made: TensorVariable = node.op(
+        *[
+            variable if value is None else as_tensor_variable(value, ndim=out.type.ndim)
+            for variable, value in zip(node.inputs, values, strict=True)
+        ]
+    )
+    for variable, value in zip(node.inputs, values, strict=True):
+        if made.type.broadcastable == out.type.broadcastable:
+            return fitted(made, out)
+        if value is not None:
+            made = _repeated_as(made, variable)
+    return fitted(made, out) if made.type.broadcastable == out.type.broadcastable else None
+
+
+@node_rewriter([_SECOND])
+def fill_with_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``fill(x, y) -> y``, for y that is not repeated.
+
+    Valid where x and y have the same shape: the error that they have not is not raised, nor are those of computing x. It pays because nothing is
+    copied.
+    """
+    y, (out,) = node.inputs[1], node.outputs
+    if y.type.broadcastable != out.type.broadcastable:
+        return None
+    return fitted(as_tensor_variable(y), out)
+
+
+@node_rewriter([_SECOND])
+def second_to_alloc(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``fill(x, v) -> alloc(v, shape of x)``
+
+    Valid as shapes are found without computing x: errors that this would raise are not raised. It pays because x need not be computed.
+    """
+    (out,) = node.outputs
+    return fitted(Alloc()(node.inputs[1], *symbolic_shape(out)), out)
+
+
+@node_rewriter([Alloc])
+def alloc_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``alloc(alloc(v, m), n, m) -> alloc(v, n, m)``, and ``alloc(fill(x, v), n, m) -> alloc(v, n, m)``
+
+    Always valid, but that the array made first may not fit. It pays because one array is made.
+    """
+    value, *lengths = node.inputs
+    repeated = _repeated(value)
+    return None if repeated is None else fitted(node.op(repeated, *lengths), node.outputs[0])
+
+
+@node_rewriter([Alloc])
+def alloc_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``alloc(x, n, m) -> specify_shape(x, (n, m))``, for x that is not repeated.
+
+    Always valid. It pays because nothing is copied.
+    """
+    x, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
+    (out,) = node.outputs
+    return fitted(lt.specify_shape(x, lengths), out) if x.type.broadcastable == out.type.broadcastable else None
+
+
+@node_rewriter([DimShuffle])
+def dimshuffle_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``dimshuffle(alloc(v, n, m), 1, 0) -> alloc(dimshuffle(v, 1, 0), m, n)``; the same for ``fill(x, v)``.
+
+    Valid where axes that are dropped are known to have length 1. It pays because those who use the result repeat v by themselves.
+    """
+    (fill,) = node.inputs
+    value = _repeated(fill)
+    match node.op, fill.owner:
+        case DimShuffle() as op, Apply() as filling if value is not None:
+            pass
+        case _:
+            return None
+    if any([fill.type.shape[axis] != 1 for axis in op.dropped]):
+        return None
+    moved = op(as_tensor_variable(value, ndim=fill.type.ndim))
+    if not isinstance(filling.op, Alloc):
+        return fitted(lt.second(op(as_tensor_variable(filling.inputs[0])), moved), node.outputs[0])
+    lengths = [as_tensor_variable(length) for length in filling.inputs[1:]]
+    return fitted(Alloc()(moved, *[1 if axis == "x" else lengths[axis] for axis in op.new_order]), node.outputs[0])
+
+
+@node_rewriter([Reshape, Subtensor])
+def moved_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``reshape(alloc(v, n, m), s) -> alloc(v, *s)``, and ``alloc(v, n)[i:j] -> alloc(v, length of that)``, for one number v; the same for ``fill(x, v)``.
+
+    Valid where s fits; integers in an index, which may be out of bounds, are left alone. It pays because those who use the result repeat v by
+    themselves.
+    """
+    value = _repeated(node.inputs[0])
+    if value is None or value.type.shape != (1,) * value.ndim:
+        return None
+    if isinstance(node.op, Subtensor) and any([isinstance(entry, IntegerEntry) for entry in node.op.idx_list]):
+        return None
+    (out,) = node.outputs
+    return fitted(Alloc()(lt.dimshuffle(value, []), *symbolic_shape(out)), out)
+
+
+@node_rewriter([IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1])
+def fill_written(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[i].set(alloc(v, n)) -> x[i].set(v)``, and the same for ``inc`` and for ``fill(y, v)``.
+
+    Always valid, but that the array made first may not fit. It pays because it is not made.
+    """
+    x, fill, *index = node.inputs
+    value = _repeated(fill)
+    return None if value is None else fitted(node.op(x, value, *index), node.outputs[0])
+
+
+@node_rewriter([Sum])
+def sum_of_zeros(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``sum(zeros) -> zeros``
+
+    Valid where the zeros are computed without an error. It pays because nothing is added up.
+    """
+    (x,) = node.inputs
+    if isinstance(x, TensorConstant):
+        return None
+    value = uniform_value(as_tensor_variable(x))
+    if value is None or np.any(value.tobytes() != bytes(value.nbytes)):
+        return None
+    (out,) = node.outputs
+    return fitted(Alloc()(constant(0, dtype=out.type.dtype), *symbolic_shape(out)), out)

@@ -1,0 +1,80 @@
+"""Reshapings that keep the shape, that only add and drop axes of length 1, and those of reshaped arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lamella.ir import (
+    Apply,
+    FunctionGraph,
+    Reshape,
+    TensorVariable,
+    as_lengths,
+    as_tensor_variable,
+    known_integer,
+    lt,
+)
+from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.fitting import fitted
+from lamella.typing_layer import symbolic_shape
+
+__all__ = ["reshape_of_reshape", "reshape_of_unit_axes"]
+
+
+@node_rewriter([Reshape])
+def reshape_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``reshape(x, (n, 1, m)) -> dimshuffle(x, 0, "x", 1)``, for x of shape (n, m); and ``reshape(x, (n, m)) -> x``
+
+    Valid where the wanted lengths but for those of 1 are those of x, one by one and in order: it does not suffice that all but one are. A wanted
+    length of -1 will do where no other length can be 0. It pays because others see through axes that are moved.
+    """
+    x, vector = as_tensor_variable(node.inputs[0]), as_tensor_variable(node.inputs[1])
+    static = node.outputs[0].type.shape
+    kept = [axis for axis, length in enumerate(x.type.shape) if length != 1]
+    places = [axis for axis, length in enumerate(static) if length != 1]
+    if len(kept) != len(places) or vector.type.shape[0] is None:
+        return None
+    wanted, lengths = as_lengths(vector), symbolic_shape(x)
+    if not _are_the_same([wanted[axis] for axis in places], [lengths[axis] for axis in kept]):
+        return None
+    return fitted(lt.dimshuffle(x, _order(x.type.shape, static)), node.outputs[0])
+
+
+def _are_the_same(wanted: Sequence[TensorVariable], lengths: Sequence[TensorVariable]) -> bool:
+    different = [i for i, (a, b) in enumerate(zip(wanted, lengths, strict=True)) if a is not b]
+    if not different:
+        return True
+    # With a length of 0 among the others, -1 stands for nothing, and the reshaping raises.
+    others = [known_integer(length) for i, length in enumerate(lengths) if i != different[0]]
+    return len(different) == 1 and known_integer(wanted[different[0]]) == -1 and None not in others and 0 not in others
+
+
+def _order(old: Sequence[int | None], new: Sequence[int | None]) -> list[int | str]:
+    """Return where the axes of the new shape come from; those of length 1 from one of length 1 where it stands at their place."""
+    order: list[int | str] = []
+    axis = 0
+    for length in new:
+        if length != 1:
+            while old[axis] == 1:
+                axis += 1
+        elif axis == len(old) or old[axis] != 1:
+            order.append("x")
+            continue
+        order.append(axis)
+        axis += 1
+    return order
+
+
+@node_rewriter([Reshape])
+def reshape_of_reshape(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``reshape(reshape(x, s), t) -> reshape(x, t)``
+
+    Always valid, but that s may not fit x. It pays because one view, or one copy, is made.
+    """
+    middle, shape = node.inputs
+    match middle.owner:
+        case Apply(Reshape(), (x, *_)):
+            return fitted(as_tensor_variable(node.op(x, shape)), node.outputs[0])
+        case _:
+            return None

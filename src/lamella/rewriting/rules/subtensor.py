@@ -1,0 +1,113 @@
+"""Basic indices whose numbers are known, that select everything, or that read what was just written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from lamella.ir import (
+    Alloc,
+    Apply,
+    FunctionGraph,
+    IncSubtensor,
+    Subtensor,
+    TensorVariable,
+    as_tensor_variable,
+    lt,
+)
+from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.fitting import fitted
+from lamella.rewriting.rules.index_parts import (
+    Part,
+    entries_of,
+    index_inputs,
+    indexed,
+    is_full,
+    numbers_selected,
+    parts_by_axis,
+    parts_of,
+)
+from lamella.typing_layer import symbolic_shape
+
+__all__ = ["inc_subtensor_of_whole", "index_of_known", "subtensor_of_written"]
+
+
+@node_rewriter([Subtensor, IncSubtensor])
+def index_of_known(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[i] -> x[2]``, for i known to be 2; ``x[0:n] -> x[:]``, for x of length n; ``x[:] -> x``; and the same for ``x[i].set(v)``.
+
+    Always valid: an index that is out of bounds still is. It pays because equal indices are seen to be equal, and because x itself is not
+    indexed at all.
+    """
+    parts = parts_of(node)
+    x = as_tensor_variable(node.inputs[0])
+    for axis, place in parts_by_axis(parts).items():
+        if _is_whole(parts[place], x, axis):
+            parts[place] = slice(None)
+    (out,) = node.outputs
+    if not isinstance(node.op, IncSubtensor):
+        return fitted(indexed(x, parts), out)
+    entries, inputs = entries_of(parts)
+    written = Apply(attrs.evolve(node.op, idx_list=entries), [x, node.inputs[1], *inputs], [out.type])
+    return [as_tensor_variable(written.outputs[0])]
+
+
+def _is_whole(part: Part, x: TensorVariable, axis: int) -> bool:
+    """Whether a part is a slice, and not a full one, that selects all along an axis, in order."""
+    if not isinstance(part, slice) or is_full(part):
+        return False
+    length = x.type.shape[axis]
+    selected = numbers_selected(part, length)
+    if selected is not None:
+        return selected == range(length or 0) and (selected.step == 1 or length == 1)
+    if part.start not in (None, 0) or part.step not in (None, 1) or not isinstance(part.stop, TensorVariable):
+        return False
+    return part.stop is symbolic_shape(x)[axis]
+
+
+@node_rewriter([IncSubtensor])
+def inc_subtensor_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[:].inc(v) -> x + v``, and ``x[:].set(v) -> alloc(v, shape of x)``
+
+    Always valid, but that errors of computing x are not raised where it is set. It pays because elementwise operations fuse, and x need not be
+    computed.
+    """
+    x, value = [as_tensor_variable(variable) for variable in node.inputs[:2]]
+    match node.op:
+        case IncSubtensor((), inplace=False, set_instead_of_inc=False):
+            return fitted(lt.add(x, value), node.outputs[0])
+        case IncSubtensor((), inplace=False, set_instead_of_inc=True):
+            return fitted(Alloc()(value, *symbolic_shape(x)), node.outputs[0])
+        case _:
+            return None
+
+
+@node_rewriter([Subtensor])
+def subtensor_of_written(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[i].set(v)[i] -> v``, and ``x[i].inc(v)[i] -> x[i] + v``, for slices i.
+
+    Valid for the same basic index, where integers are within bounds. That v does not fit is not noticed where it need not be repeated. It pays because
+    x is not copied.
+    """
+    match node.op, node.inputs[0].owner:
+        case Subtensor(entries), Apply(IncSubtensor(same) as op, (x, v, *_)) as written if entries == same:
+            pass
+        case _:
+            return None
+    x, value, parts = as_tensor_variable(x), as_tensor_variable(v), parts_of(node)
+    if list(index_inputs(written)) != list(index_inputs(node)) or not _within_bounds(parts, x):
+        return None
+    (out,) = node.outputs
+    if not op.set_instead_of_inc:
+        return fitted(lt.add(indexed(x, parts), value), out)
+    whole = value.type.broadcastable == out.type.broadcastable
+    return fitted(value if whole else Alloc()(value, *symbolic_shape(out)), out)
+
+
+def _within_bounds(parts: list[Part], x: TensorVariable) -> bool:
+    for axis, place in parts_by_axis(parts).items():
+        part = parts[place]
+        if not isinstance(part, slice) and numbers_selected(part, x.type.shape[axis]) is None:
+            return False
+    return True
