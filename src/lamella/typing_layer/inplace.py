@@ -9,8 +9,9 @@ what has been accepted before, so a wrong one costs nothing but itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Final, final
 
 import attrs
 
@@ -34,6 +35,8 @@ __all__ = ["InplaceDecision", "InplaceProposal", "accept_inplace", "apply_inplac
 AnyNode = Apply[Any]
 AnyVariable = Variable[Any]
 
+_TOO_LONG: Final = "whether {}, which reads `{}`, can run before {} would take too long to find out"
+
 
 @final
 @attrs.frozen
@@ -52,6 +55,10 @@ class InplaceProposal:
     op: Op[Any, Any]
 
 
+Reason = Callable[[], str]
+"""Says why a proposal is refused. Most are never asked: to write down what a node is takes longer than to judge it."""
+
+
 @final
 @attrs.frozen
 class InplaceDecision:
@@ -61,12 +68,15 @@ class InplaceDecision:
     ----------
     accepted
         The accepted proposals, in the order in which they were made; one per node at most. All hold together.
-    refused
-        The other ones, each with the reason.
     """
 
     accepted: tuple[InplaceProposal, ...]
-    refused: tuple[tuple[InplaceProposal, str], ...]
+    _reasons: tuple[tuple[InplaceProposal, Reason], ...]
+
+    @cached_property
+    def refused(self) -> tuple[tuple[InplaceProposal, str], ...]:
+        """The other proposals, each with the reason."""
+        return tuple([(proposal, reason()) for proposal, reason in self._reasons])
 
 
 @final
@@ -95,56 +105,53 @@ class _Analysis:
             for content in self.contents.of(node.inputs[place])
         }
 
-    def judge(self, proposal: InplaceProposal) -> str | None:
+    def judge(self, proposal: InplaceProposal) -> Reason | None:
         """Accept a proposal and return None; or return why it is refused, with nothing changed."""
         node, op = proposal.node, proposal.op
         if node not in self.number:
-            return f"{node} is no node of the graph"
+            return lambda: f"{node} is no node of the graph"
         if node in self.accepted:
-            return "another proposal for this node was accepted"
+            return lambda: "another proposal for this node was accepted"
         places = destroyed_inputs(op)
         if any(not 0 <= place < len(node.inputs) for place in places):
-            return f"the destroy_map of {op} names an input that {node} does not have"
+            return lambda: f"the destroy_map of {op} names an input that {node} does not have"
         shown = [self.contents.of(output) for output in node.outputs]
         if output_contents(op, node, self.contents.shown) != shown:
-            return f"{op} views other inputs than {node.op} does"
+            return lambda: f"{op} views other inputs than {node.op} does"
         contents: dict[AnyVariable, None] = {}
         for place in places:
             conflicts = own_conflicts(op, node, place, self.contents)
             if conflicts:
-                return conflicts[0]
+                return lambda: conflicts[0]
             contents.update(dict.fromkeys(self.contents.of(node.inputs[place])))
         for content in contents:
             what = forbidden(content, self.protected)
             if what is not None:
-                return f"`{content}` is {what}"
+                return partial("`{}` is {}".format, content, what)
             other = self.destroyed_by.get(content, node)
             if other is not node:
-                return f"{other} overwrites `{content}` already"
+                return partial("{} overwrites `{}` already".format, other, content)
         reason = self._run_last(node, contents)
         if reason is None:
             self.accepted[node] = proposal
             self.destroyed_by.update(dict.fromkeys(contents, node))
         return reason
 
-    def _run_last(self, node: AnyNode, contents: Iterable[AnyVariable]) -> str | None:
+    def _run_last(self, node: AnyNode, contents: Iterable[AnyVariable]) -> Reason | None:
         """Demand that a node run after all other readers of some contents."""
         late = self.number[node]
         demanded: list[int] = []
-        refusal: str | None = None
+        refusal: Reason | None = None
         for content in contents:
             readers = self.readers.get(content, [])
             for i, (reader, variable) in enumerate(readers):
                 if reader is node:
                     continue
                 if reader is None:
-                    refusal = f"the output `{variable}` of the graph shows `{content}`"
+                    refusal = partial("the output `{}` of the graph shows `{}`".format, variable, content)
                 elif not self.dynamic.spend(1) or not self.dynamic.add(self.number[reader], late):
-                    refusal = (
-                        f"whether {reader}, which reads `{variable}`, can run before {node} would take too long to find out"
-                        if self.dynamic.exhausted
-                        else f"{reader} reads `{variable}` and cannot run before {node}"
-                    )
+                    why = _TOO_LONG if self.dynamic.exhausted else "{} reads `{}` and cannot run before {}"
+                    refusal = partial(why.format, reader, variable, node)
                 else:
                     demanded.append(self.number[reader])
                     continue
@@ -180,7 +187,7 @@ def accept_inplace(fgraph: FunctionGraph, proposals: Iterable[InplaceProposal], 
         The graph itself cannot be run in any order.
     """
     analysis = _Analysis(fgraph, effort)
-    refused: list[tuple[InplaceProposal, str]] = []
+    refused: list[tuple[InplaceProposal, Reason]] = []
     for proposal in proposals:
         reason = analysis.judge(proposal)
         if reason is not None:
