@@ -146,8 +146,8 @@ def main() -> None:
     given = dict(word.split("=", 1) for word in options.python)
     pythons: dict[str, str] = {}
     for peer in options.peers.split(","):
-        others = sys.executable if peer in ("lamella", "numpy") else given.get("peers", sys.executable)
-        python = given.get(peer, others)
+        others = (given.get("peers") if peer not in ("lamella", "numpy") else None) or sys.executable
+        python = given.get(peer) or others
         if python != sys.executable or importlib.util.find_spec(PEERS[peer].module) is not None:
             pythons[peer] = python
     results = {}
