@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -29,6 +30,7 @@ def _block(call: Callable[[], Any], seconds: float) -> list[float]:
 def main(peer_name: str) -> None:
     """Serve requests: ``["compile", workload]`` and ``["measure", workload, seconds]``."""
     peer = PEERS[peer_name]
+    importlib.import_module(peer.module)  # importing is no part of compiling
     workloads = {w.name: w for w in WORKLOADS}
     calls: dict[str, Callable[[], Any]] = {}
     answers = sys.stdout
