@@ -7,9 +7,15 @@ import pytest
 from lamella import errors
 
 CLASSES = [thing for _, thing in inspect.getmembers(errors, inspect.isclass)]
+ERRORS = [thing for thing in CLASSES if not issubclass(thing, Warning) and thing is not errors.LamellaError]
 
 
-@pytest.mark.parametrize("error", [c for c in CLASSES if c is not errors.LamellaError])
+def test_everything_is_an_error_or_a_warning() -> None:
+    assert len(ERRORS) > 10
+    assert all(issubclass(thing, Exception) for thing in CLASSES)
+
+
+@pytest.mark.parametrize("error", ERRORS)
 def test_every_error_is_ours_and_a_built_in_one(error: type[Exception]) -> None:
     assert issubclass(error, errors.LamellaError)
     builtin = {base for base in error.__mro__ if base.__module__ == "builtins"}

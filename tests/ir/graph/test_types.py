@@ -130,6 +130,11 @@ def test_null_type_has_no_values_and_says_why() -> None:
     assert (restored.type.why, restored.name) == ("x has no gradient", "g")
 
 
+def test_a_clone_keeps_what_equality_passes_over() -> None:
+    assert NullType("why").clone().why == "why"
+    assert NullType("why").clone(why="because").why == "because"
+
+
 def test_disconnected_type_has_no_values() -> None:
     with pytest.raises(TypeError, match="there is no value of DisconnectedType"):
         DisconnectedType().filter(1.0)

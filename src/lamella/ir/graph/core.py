@@ -128,7 +128,11 @@ class Type(Value, ABC, Generic[V]):
 
     def clone(self, **changes: Any) -> Self:
         """Return this Type with some of its properties changed."""
-        return type(self)(**(self.properties() | changes))
+        cls = type(self)
+        current = self.properties()
+        if attrs.has(cls):  # fields that equality passes over are kept too
+            current = {field.alias: getattr(self, field.name) for field in attrs.fields(cls) if field.init}
+        return cls(**(current | changes))
 
     def in_same_class(self, other: Type[Any]) -> bool | None:
         """Whether two Types differ in facts about their values at most, not in kind."""
