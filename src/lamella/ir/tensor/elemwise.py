@@ -174,12 +174,13 @@ class Elemwise(Op[P, TensorVariable]):
         lengths: list[Any] = []
         for axis in range(node.outputs[0].type.ndim):
             known = node.outputs[0].type.shape[axis]
-            if known is not None:
-                lengths.append(as_tensor_variable(known, dtype="int64"))
+            # All inputs that are not broadcast have the same length, or the node raises. Where all are, a node may have been declared
+            # to be of unknown length, but is not.
+            whole = [i for i, v in enumerate(node.inputs) if v.type.shape[axis] != 1]
+            if known is None and whole:
+                lengths.append(shapes[whole[0]][axis])
             else:
-                # All inputs that are not broadcast have the same length, or the node raises.
-                i = next(i for i, v in enumerate(node.inputs) if v.type.shape[axis] != 1)
-                lengths.append(shapes[i][axis])
+                lengths.append(as_tensor_variable(1 if known is None else known, dtype="int64"))
         return [tuple(lengths)] * len(node.outputs)
 
     @override

@@ -106,6 +106,8 @@ def _grouped(fgraph: FunctionGraph, max_nodes: int) -> dict[Apply[Any], list[App
 def _home(fgraph: FunctionGraph, node: Apply[Any], last: dict[Apply[Any], Apply[Any]]) -> Apply[Any] | None:
     """Return the last node of the one group in which all clients of `node` are; None where there is no such group."""
     (out,) = node.outputs
+    if out.type.broadcastable != _own_pattern(node):
+        return None  # its clients do not broadcast it; its inputs in its place would be broadcast
     home: Apply[Any] | None = None
     for client, _ in fgraph.get_clients(out):
         if client is None or client not in last or (home is not None and last[client] is not home):
@@ -114,6 +116,12 @@ def _home(fgraph: FunctionGraph, node: Apply[Any], last: dict[Apply[Any], Apply[
     if home is None or home.outputs[0].type.broadcastable != out.type.broadcastable:
         return None
     return home
+
+
+def _own_pattern(node: Apply[Any]) -> tuple[bool, ...]:
+    """Return where the inputs of an elementwise node all broadcast: there its output has length 1, whatever it is declared as."""
+    patterns = zip(*[variable.type.broadcastable for variable in node.inputs], strict=True)
+    return tuple([all(axis) for axis in patterns])
 
 
 def _fused(group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[Any]]) -> TensorVariable | None:
@@ -127,7 +135,7 @@ def _fused(group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[A
         if found is not None:
             return found
         kind = ScalarType(variable.type.dtype)
-        if isinstance(variable, TensorConstant) and variable.data.size == 1:
+        if isinstance(variable, TensorConstant) and all(variable.type.broadcastable):
             found = kind.make_constant(variable.data.reshape(())[()])
         else:
             found = kind()
