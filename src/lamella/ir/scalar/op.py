@@ -59,8 +59,8 @@ def operand_dtype(operand: object) -> DTypeOrLiteral:
 class ScalarOp(Op[P, ScalarVariable]):
     """A function of numbers.
 
-    A subclass is an ``attrs.frozen`` class that sets `nin` and writes `loop`, `impl` and, where it has a gradient, `slopes`
-    or `L_op`. ``Elemwise(op)`` then is the function on arrays.
+    A subclass sets `nin` and writes `loop`, `impl` and, where it has a gradient, `slopes` or `L_op`. ``Elemwise(op)`` then is the
+    function on arrays. A class with parameters is an ``attrs.frozen`` one.
 
     Attributes
     ----------
@@ -163,11 +163,11 @@ class ScalarOp(Op[P, ScalarVariable]):
         Floating-point exceptions raise no warnings: infinities and NaN are results like others.
         """
         ins, outs = self.loop([str(np.asarray(x).dtype) for x in operands])
-        cast = [np.asarray(x).astype(dtype, copy=False) for x, dtype in zip(operands, ins, strict=True)]
         with np.errstate(all="ignore"):
+            cast = [np.asarray(x).astype(dtype, copy=False) for x, dtype in zip(operands, ins, strict=True)]
             results = self.impl(*cast)
-        several = results if self.nout != 1 else (results,)
-        return tuple([np.asarray(r).astype(dtype, copy=False) for r, dtype in zip(several, outs, strict=True)])
+            several = results if self.nout != 1 else (results,)
+            return tuple([np.asarray(r).astype(dtype, copy=False) for r, dtype in zip(several, outs, strict=True)])
 
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
