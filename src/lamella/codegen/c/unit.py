@@ -27,12 +27,14 @@ _HEADER_ORDER: Final = (
     "integer",
     "real",
     "complex",
-    "reduction",
+    "special",
     "indexing",
+    "indexed",
+    "allocation",
     "reshape",
     "rows",
 )
-_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",)}
+_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "special": ("maths",)}
 
 
 @cache

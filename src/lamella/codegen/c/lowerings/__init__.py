@@ -2,15 +2,19 @@
 
 from lamella.codegen.c.lowerings import advanced_indexing as advanced_indexing
 from lamella.codegen.c.lowerings import basic_indexing as basic_indexing
+from lamella.codegen.c.lowerings import copying as copying
 from lamella.codegen.c.lowerings import creation as creation
+from lamella.codegen.c.lowerings import cumulative as cumulative
+from lamella.codegen.c.lowerings import diagonals as diagonals
 from lamella.codegen.c.lowerings import dimshuffle as dimshuffle
 from lamella.codegen.c.lowerings import elementwise as elementwise
 from lamella.codegen.c.lowerings import extreme_places as extreme_places
 from lamella.codegen.c.lowerings import joining as joining
-from lamella.codegen.c.lowerings import numpy_services as numpy_services
+from lamella.codegen.c.lowerings import matrix_products as matrix_products
+from lamella.codegen.c.lowerings import nonzero as nonzero
 from lamella.codegen.c.lowerings import ranges as ranges
-from lamella.codegen.c.lowerings import recurrences as recurrences
 from lamella.codegen.c.lowerings import reduction as reduction
 from lamella.codegen.c.lowerings import reshape as reshape
 from lamella.codegen.c.lowerings import shape as shape
 from lamella.codegen.c.lowerings import softmax as softmax
+from lamella.codegen.c.lowerings import sorting as sorting

@@ -1,126 +1,281 @@
-"""Indexing along one axis by a vector of integers, and where elements are not zero.
+"""Advanced indexing: elements read, set or added to at the places that index arrays select.
 
-z = x[i]   along axis 0
-->  if (!lm_in_bounds(i, x.shape[0])) goto reference0;
-    for each k: z[k] = x[i[k]]      a row at a time
+    z = x[i]
+    ->  lm_indexed at = {0, 0, 1, x.data, (lengths and strides of the axes that are indexed, and of those that are kept)};
+        call->serve->nest(call, indexed0, 4, 1, i.shape, {z, z, i, &at}, ...);
+        if (at.outside) goto reference0;
+
+Where elements are written, all indices are seen to be in bounds before the first of them is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import final
 
-from lamella.codegen.c.elementwise_kernel import ElementwiseKernel
+import attrs
+
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.basic_indexing import require_fitting
-from lamella.codegen.c.lowerings.common_kernels import add_kernel, copy_kernel
-from lamella.codegen.c.lowerings.shape import copy_of, whole_view
+from lamella.codegen.c.lowerings.basic_indexing import require_fitting, sliced
+from lamella.codegen.c.lowerings.indexed_kernels import Action, add_check_kernel, add_places_kernel
+from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long_rows
+from lamella.codegen.c.lowerings.moves import copy_of, whole_view
 from lamella.codegen.c.step import Array, Step, Strided, integers
-from lamella.codegen.c.unit import KERNEL_NAME
 from lamella.errors import LoweringError
-from lamella.ir import AdvancedIncSubtensor1, AdvancedSubtensor1, Nonzero
+from lamella.ir import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    ArrayEntry,
+    FlagEntry,
+    IndexEntry,
+    IntegerEntry,
+    NewAxisEntry,
+    SliceEntry,
+    indexed_axis,
+)
+
+
+@final
+@attrs.frozen
+class _KeptAxis:
+    """An axis of the result besides those of the index arrays: its length, the axis of the array (None: a new one), its step along that."""
+
+    length: str
+    axis: int | None = None
+    by: str = "1"
+
+    def stride(self, x: Array) -> str:
+        """Return its stride in an array of the shape that was indexed."""
+        if self.axis is None:
+            return "0"
+        return x.stride(self.axis) if self.by == "1" else f"{self.by} * {x.stride(self.axis)}"
+
+
+@final
+@attrs.frozen
+class _Selection:
+    """What an advanced index selects: expressions.
+
+    Attributes
+    ----------
+    first
+        Along each axis of the array, the first index that a slice selects.
+    kept
+        The axes that the result keeps.
+    n_outer
+        How many of these come before the axes of the index arrays.
+    axes
+        The axes of the array that are indexed by arrays.
+    positions
+        The positions of these arrays among the index inputs.
+    shape
+        The lengths that the index arrays broadcast to.
+    one_shape
+        Whether all of them are of this shape themselves.
+    """
+
+    first: tuple[str, ...]
+    kept: tuple[_KeptAxis, ...]
+    n_outer: int
+    axes: tuple[int, ...]
+    positions: tuple[int, ...]
+    shape: tuple[str, ...]
+    one_shape: bool
+
+    @property
+    def lengths(self) -> list[str]:
+        """The lengths of what is selected."""
+        kept = [axis.length for axis in self.kept]
+        return [*kept[: self.n_outer], *self.shape, *kept[self.n_outer :]]
+
+    @property
+    def kept_places(self) -> list[int]:
+        """Which axes of what is selected are kept ones."""
+        return [i if i < self.n_outer else i + len(self.shape) for i in range(len(self.kept))]
+
+    @property
+    def indexed_places(self) -> list[int]:
+        """Which axes of what is selected are those of the index arrays."""
+        return list(range(self.n_outer, self.n_outer + len(self.shape)))
+
+    def data(self, x: Array) -> str:
+        """Return the address in an array from which the places count."""
+        return " + ".join([x.data, *[f"{i} * {x.stride(axis)}" for axis, i in enumerate(self.first) if i != "0"]])
+
+
+@c_lowering.register(AdvancedSubtensor)
+def advanced_subtensor(op: AdvancedSubtensor, step: Step) -> None:
+    """Read elements."""
+    _read(op, step)
 
 
 @c_lowering.register(AdvancedSubtensor1)
 def advanced_subtensor1(op: AdvancedSubtensor1, step: Step) -> None:
-    """Gather rows."""
-    x, index = step.inputs
-    _require_in_bounds(step, x, op.axis, index)
-    lengths = [index.length(0) if axis == op.axis else x.length(axis) for axis in range(x.ndim)]
-    z = step.allocate(lengths)
-    _each_row(step, x, op.axis, index, z, copy_kernel(step.unit, z.type.dtype), _from_there)
+    """Read elements along one axis."""
+    _read(op, step)
+
+
+@c_lowering.register(AdvancedIncSubtensor)
+def advanced_inc_subtensor(op: AdvancedIncSubtensor, step: Step) -> None:
+    """Write to elements."""
+    _write(op, step)
 
 
 @c_lowering.register(AdvancedIncSubtensor1)
 def advanced_inc_subtensor1(op: AdvancedIncSubtensor1, step: Step) -> None:
-    """Copy the array, or take it as it is, and write to rows, one after another: a row may be named several times."""
-    x, value, index = step.inputs
-    lengths = [index.length(0) if axis == op.axis else x.length(axis) for axis in range(x.ndim)]
-    _require_in_bounds(step, x, op.axis, index)
-    require_fitting(step, value, lengths)
-    if op.inplace and (step.may_alias(0, 1) or step.may_alias(0, 2)):
-        step.refer()
-        return
-    if op.inplace:
-        whole_view(step, x)
-        z = step.output()
-    else:
-        z = copy_of(step, x)
-    if op.set_instead_of_inc:
-        _each_row(step, z, op.axis, index, value, copy_kernel(step.unit, z.type.dtype), _to_there)
-    else:
-        _each_row(step, z, op.axis, index, value, add_kernel(step.unit, z.type.dtype), _added_to_there)
+    """Write to elements along one axis."""
+    _write(op, step)
 
 
-def _require_in_bounds(step: Step, x: Array, axis: int, index: Array) -> None:
-    step.unit.need("indexing")
-    step.require(f"lm_in_bounds({index.length(0)}, {index.data}, {index.stride(0)}, {x.length(axis)})")
-
-
-Order = Callable[[Strided, Strided], list[Strided]]
-
-
-def _from_there(there: Strided, here: Strided) -> list[Strided]:
-    return [here, there]
-
-
-def _to_there(there: Strided, here: Strided) -> list[Strided]:
-    return [there, here]
-
-
-def _added_to_there(there: Strided, here: Strided) -> list[Strided]:
-    return [there, there, here]
-
-
-def _each_row(
-    step: Step, indexed: Array, axis: int, index: Array, walked: Array, kernel: ElementwiseKernel, order: Order
-) -> None:
-    """Run a kernel for each index, on that row of one array and the next row of the other."""
-    others = [a for a in range(indexed.ndim) if a != axis]
-    k, at = f"k{step.number}", f"at{step.number}"
-    step.emit(
-        f"for (lm_int {k} = 0; {k} < {index.length(0)}; ++{k}) {{",
-        f"    lm_int {at} = *(const int64_t *)({index.offset(k)});",
-        f"    if ({at} < 0) {at} += {indexed.length(axis)};",
-    )
-    there = Strided(f"{indexed.data} + {at} * {indexed.stride(axis)}", integers([indexed.stride(a) for a in others]))
-    here = Strided(f"{walked.data} + {k} * {walked.stride(axis)}", integers([walked.stride(a) for a in others]))
-    written, *read = order(there, here)
-    if others:
-        step.nest(kernel.loops, integers([indexed.length(a) for a in others]), len(others), [written, *read])
-    else:
-        c = indexed.c
-        values = [c.loaded(f"*(const {c.storage} *)({operand.data})") for operand in read]
-        step.emit(f"    {kernel.element}(({c.storage} *)({written.data}), {', '.join(values)});")
+def _read(op: AdvancedSubtensor | AdvancedSubtensor1, step: Step) -> None:
+    x, *index = step.inputs
+    selection = _select(step, op.idx_list, x, index)
+    if not selection.one_shape:
+        # Where arrays broadcast to nothing, NumPy decides whether their integers matter.
+        step.require(" && ".join([f"{length} != 0" for length in selection.shape]))
+    z = step.allocate(selection.lengths)
+    order = Strided(z.data, integers([z.stride(axis) for axis in selection.indexed_places]))
+    kernel = add_places_kernel(step.unit, len(selection.axes), "read", x.c)
+    step.emit("{")
+    _visit(step, kernel, selection, x, index, z, order)
+    step.require("!at.outside")
     step.emit("}")
 
 
-@c_lowering.register(Nonzero)
-def nonzero(op: Nonzero, step: Step) -> None:
-    """Count, then walk through all elements in C order."""
-    (x,) = step.inputs
-    if x.c.kind == "c":
-        raise LoweringError("nonzero of complex numbers is left to NumPy")
-    count = step.unit.kernel(_counting(x), "count")
-    n = f"n{step.number}"
-    step.emit(f"lm_int {n} = 0;")
-    zeros = integers(["0"] * x.ndim)
-    step.nest(count, x.shape, x.ndim, [x.strided, Strided(f"(char *)&{n}", zeros)])
-    outputs = [step.allocate([n], index=axis) for axis in range(x.ndim)]
-    indices = [f"i{step.number}_{axis}" for axis in range(x.ndim)]
-    for name, axis in zip(indices, range(x.ndim), strict=True):
-        step.emit(f"for (lm_int {name} = 0; {name} < {x.length(axis)}; ++{name})")
-    step.emit(f"if ({x.c.loaded(f'*(const {x.c.storage} *)({x.offset(*indices)})')} != 0) {{")
-    step.emit(*[f"*(int64_t *){z.data} = {name};" for z, name in zip(outputs, indices, strict=True)])
-    step.emit(*[f"{z.data} += 8;" for z in outputs], "}")
-    # The addresses went on: back to the first elements.
-    step.emit(*[f"{z.data} -= 8 * {n};" for z in outputs])
+def _write(op: AdvancedIncSubtensor | AdvancedIncSubtensor1, step: Step) -> None:
+    """Copy the array, or take it as it is, and write to elements in order: one may be selected several times."""
+    x, value, *index = step.inputs
+    selection = _select(step, op.idx_list, x, index)
+    require_fitting(step, value, selection.lengths)
+    _require_in_bounds(step, selection, x, index)
+    if op.inplace and any([step.may_alias(0, i) for i in range(1, len(step.inputs))]):
+        step.refer()  # what is read may change while elements are written
+        return
+    z = whole_view(step, x) if op.inplace else copy_of(step, x)
+    action: Action = "set" if op.set_instead_of_inc else "add"
+    kernel = add_places_kernel(step.unit, len(selection.axes), action, x.c)
+    step.emit("{")
+    _visit(step, kernel, selection, z, index, value, _in_c_order(z, selection.shape))
+    step.emit("}")
 
 
-def _counting(x: Array) -> str:
-    element = x.c.loaded(f"*(const {x.c.storage} *)(data[0] + i * strides[0])")
-    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
-{{
-    lm_int found = 0;
-    for (lm_int i = 0; i < n; ++i) found += {element} != 0;
-    *(lm_int *)data[1] += found;
-}}"""
+def _select(step: Step, entries: Sequence[IndexEntry], x: Array, index: Sequence[Array]) -> _Selection:
+    """Return what an index selects; require that index arrays broadcast as the types say."""
+    first: list[str] = []
+    kept: list[_KeptAxis] = []
+    axes: list[int] = []
+    positions: list[int] = []
+    for entry in entries:
+        axis = len(first)
+        match entry:
+            case SliceEntry():
+                start, length, by = sliced(step, x, axis, entry, index)
+                first.append(start)
+                kept.append(_KeptAxis(length, axis, by))
+            case NewAxisEntry():
+                kept.append(_KeptAxis("1"))
+            case ArrayEntry(position):
+                first.append("0")
+                axes.append(axis)
+                positions.append(position)
+            case IntegerEntry():
+                raise LoweringError("an integer next to index arrays is one of them")
+            case _:
+                pass
+    kept += [_KeptAxis(x.length(axis), axis) for axis in range(len(first), x.ndim)]
+    broadcast = [_index_shape(index[e.position], e) for e in entries if isinstance(e, ArrayEntry | FlagEntry)]
+    shape = tuple(_broadcast(step, broadcast))
+    one_shape = all([len(lengths) == len(shape) and 1 not in [known for known, _ in lengths] for lengths in broadcast])
+    outer = indexed_axis(entries)
+    return _Selection(
+        tuple(first), tuple(kept), outer, tuple(axes), tuple(positions), shape, one_shape or len(broadcast) == 1
+    )
+
+
+Lengths = Sequence[tuple[int | None, str]]
+"""For each axis its length if it is known, and the expression for it."""
+
+
+def _index_shape(array: Array, entry: ArrayEntry | FlagEntry) -> Lengths:
+    if isinstance(entry, ArrayEntry):
+        return [(array.type.shape[axis], array.length(axis)) for axis in range(array.ndim)]
+    known = None if array.constant is None else int(bool(array.constant))
+    return [(known, f"({array.value()} != 0)" if known is None else str(known))]
+
+
+def _broadcast(step: Step, shapes: Sequence[Lengths]) -> list[str]:
+    """Return the lengths that shapes broadcast to; require that those are equal which are not known to be 1."""
+    result: list[str] = []
+    for axis in range(-max([len(shape) for shape in shapes]), 0):
+        here = [shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis][0] != 1]
+        known = [length for length in here if length[0] is not None]
+        result.append((known or here or [(1, "1")])[0][1])
+        for _, length in here:
+            if length != result[-1]:
+                step.require(f"{length} == {result[-1]}")
+    return result
+
+
+def _require_in_bounds(step: Step, selection: _Selection, x: Array, index: Sequence[Array]) -> None:
+    kernel = add_check_kernel(step.unit, len(selection.axes))
+    order = _in_c_order(x, selection.shape)
+    lengths, by = _indexed_axes(selection, x)
+    step.emit("{", f"lm_indexed at = {{.lengths = {lengths}, .by = {by}}};")
+    operands = [order, order, *_index_operands(selection, index), _context(selection)]
+    step.nest(kernel, integers(selection.shape), len(selection.shape), operands)
+    step.require("!at.outside")
+    step.emit("}")
+
+
+def _visit(
+    step: Step, kernel: str, selection: _Selection, x: Array, index: Sequence[Array], beside: Array, order: Strided
+) -> None:
+    """Run a kernel over all places in an array, and the elements of another one that belong to them."""
+    lengths, by = _indexed_axes(selection, x)
+    names = "NULL, NULL, NULL"
+    if selection.kept:
+        parts = {
+            "shape": [axis.length for axis in selection.kept],
+            "strides": [axis.stride(x) for axis in selection.kept],
+            "beside": [beside.stride(axis) for axis in selection.kept_places],
+        }
+        step.emit(*[f"lm_int {name}[] = {{{', '.join(texts)}}};" for name, texts in parts.items()])
+        names = ", ".join(parts)
+    step.emit(
+        f"lm_indexed at = {{0, {selection.n_outer}, {len(selection.kept)}, {selection.data(x)}, {lengths}, {by}, {names}}};",
+        "lm_join_kept(&at);",
+    )
+    places = integers([beside.stride(axis) for axis in selection.indexed_places])
+    operands = [order, Strided(beside.data, places), *_index_operands(selection, index), _context(selection)]
+    rows, length = " * ".join(selection.shape) or "1", " * ".join([axis.length for axis in selection.kept]) or "1"
+    with unlocked_for_long_rows(step, rows, length):
+        step.nest(kernel, integers(selection.shape), len(selection.shape), operands)
+
+
+def _indexed_axes(selection: _Selection, x: Array) -> tuple[str, str]:
+    """Return the arrays of the lengths and strides of the axes that are indexed by arrays."""
+    return integers([x.length(axis) for axis in selection.axes]), integers([x.stride(axis) for axis in selection.axes])
+
+
+def _index_operands(selection: _Selection, index: Sequence[Array]) -> list[Strided]:
+    operands: list[Strided] = []
+    for position in selection.positions:
+        array = index[position]
+        missing = len(selection.shape) - array.ndim
+        strides = ["0"] * missing + [array.stride(axis) for axis in range(array.ndim)]
+        operands.append(Strided(array.data, integers(strides)))
+    return operands
+
+
+def _context(selection: _Selection) -> Strided:
+    return Strided("(char *)&at", integers(["0"] * len(selection.shape)))
+
+
+def _in_c_order(x: Array, shape: Sequence[str]) -> Strided:
+    """Return an operand that lets a nest of loops go through a shape in C's order."""
+    strides = ["1"] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = f"{strides[axis + 1]} * {shape[axis + 1]}"
+    return Strided(x.data, integers(strides))

@@ -15,8 +15,8 @@ from typing import assert_never, final
 import attrs
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.common_kernels import add_kernel, copy_kernel
-from lamella.codegen.c.lowerings.shape import copy_of, whole_view
+from lamella.codegen.c.lowerings.common_kernels import add_kernel
+from lamella.codegen.c.lowerings.moves import copy_elements, copy_of, whole_view
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.ir import FromInput, IncSubtensor, IntegerEntry, NewAxisEntry, SliceEntry, Subtensor
 
@@ -73,13 +73,9 @@ def inc_subtensor(op: IncSubtensor, step: Step) -> None:
     if op.inplace and step.may_alias(0, 1):
         step.refer()  # the value may change while it is being written
         return
-    if op.inplace:
-        whole_view(step, x)
-        z = step.output()
-    else:
-        z = copy_of(step, x)
+    z = whole_view(step, x) if op.inplace else copy_of(step, x)
     written = Strided(part.data(z), integers(part.strides(z)))
-    write(step, op.set_instead_of_inc, written, value.strided, integers(part.lengths), len(part.lengths))
+    _write(step, op.set_instead_of_inc, z, written, value, part.lengths)
 
 
 def require_fitting(step: Step, value: Array, lengths: Sequence[str]) -> None:
@@ -89,13 +85,18 @@ def require_fitting(step: Step, value: Array, lengths: Sequence[str]) -> None:
             step.require(f"{value.length(axis)} == {length}")
 
 
-def write(step: Step, is_set: bool, place: Strided, value: Strided, shape: str, ndim: int) -> None:
+def _write(step: Step, is_set: bool, z: Array, part: Strided, value: Array, lengths: Sequence[str]) -> None:
     """Set elements to values, or add values to them."""
-    dtype = step.output().type.dtype
+    ndim, shape = len(lengths), integers(lengths)
     if is_set:
-        step.nest(copy_kernel(step.unit, dtype).loops, shape, ndim, [place, value])
-    else:
-        step.nest(add_kernel(step.unit, dtype).loops, shape, ndim, [place, place, value])
+        copy_elements(step, z.c.itemsize, shape, ndim, part, value.strided)
+        return
+    kernel = add_kernel(step.unit, z.type.dtype)
+    if ndim:
+        step.nest(kernel.loops, shape, ndim, [part, part, value.strided])
+        return
+    name = f"({z.c.storage} *)({part.data})"
+    step.emit(f"{kernel.element}({name}, {z.c.loaded(f'*{name}')}, {value.value()});")
 
 
 def select(step: Step, entries: Sequence[Entry], x: Array, index: Sequence[Array]) -> Part:
@@ -109,7 +110,7 @@ def select(step: Step, entries: Sequence[Entry], x: Array, index: Sequence[Array
             case IntegerEntry(integer):
                 first.append(_in_bounds(step, x, axis, _value(integer, index)))
             case SliceEntry():
-                start, length, by = _sliced(step, x, axis, entry, index)
+                start, length, by = sliced(step, x, axis, entry, index)
                 first.append(start)
                 lengths.append(length)
                 steps.append((axis, by))
@@ -138,7 +139,7 @@ def _in_bounds(step: Step, x: Array, axis: int, index: str) -> str:
     return name
 
 
-def _sliced(step: Step, x: Array, axis: int, entry: SliceEntry, index: Sequence[Array]) -> tuple[str, str, str]:
+def sliced(step: Step, x: Array, axis: int, entry: SliceEntry, index: Sequence[Array]) -> tuple[str, str, str]:
     """Return the first index, the length and the step."""
     if entry.start is None and entry.stop is None and entry.step in (None, 1):
         return "0", x.length(axis), "1"

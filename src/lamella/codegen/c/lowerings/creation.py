@@ -1,13 +1,15 @@
-"""New arrays: filled, with ones on a diagonal, made of scalars."""
+"""New arrays: filled with a value or with nothing, made of scalars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.common_kernels import copy_kernel, fill_kernel
+from lamella.codegen.c.lowerings.moves import copy_elements
 from lamella.codegen.c.step import Array, Step, Strided, integers
-from lamella.ir import Alloc, AllocEmpty, Eye, MakeVector
+from lamella.ir import Alloc, AllocEmpty, MakeVector
+
+__all__ = ["require_addressable", "required_lengths"]
 
 
 def required_lengths(step: Step, lengths: Sequence[Array]) -> list[str]:
@@ -24,10 +26,19 @@ def required_lengths(step: Step, lengths: Sequence[Array]) -> list[str]:
     return found
 
 
+def require_addressable(step: Step, lengths: Sequence[str], itemsize: int) -> None:
+    """Require that an array of some lengths could exist; the reference interpreter says what is wrong with one that could not."""
+    if lengths and not all([length.isdigit() and int(length) < 1000 for length in lengths]):
+        step.unit.need("allocation")
+        step.require(f"lm_is_addressable({len(lengths)}, {integers(lengths)}, {itemsize})")
+
+
 @c_lowering.register(AllocEmpty)
 def alloc_empty(op: AllocEmpty, step: Step) -> None:
     """Allocate."""
-    step.allocate(required_lengths(step, step.inputs))
+    shape = required_lengths(step, step.inputs)
+    require_addressable(step, shape, step.output().c.itemsize)
+    step.allocate(shape)
 
 
 @c_lowering.register(Alloc)
@@ -39,14 +50,10 @@ def alloc(op: Alloc, step: Step) -> None:
     for axis, known in enumerate(value.type.shape):
         if known != 1 and value.length(axis) != shape[new + axis]:
             step.require(f"{value.length(axis)} == {shape[new + axis]}")
+    require_addressable(step, shape, value.c.itemsize)
     z = step.allocate(shape)
     strides = integers(["0"] * new + [value.stride(axis) for axis in range(value.ndim)])
-    if value.constant is not None and value.constant.size == 1:
-        kernel = fill_kernel(step.unit, value.type.dtype, value.constant.reshape(())[()]).loops
-        step.nest(kernel, z.shape, z.ndim, [z.strided])
-        return
-    kernel = copy_kernel(step.unit, value.type.dtype).loops
-    step.nest(kernel, z.shape, z.ndim, [z.strided, Strided(value.data, strides)])
+    copy_elements(step, z.c.itemsize, z.shape, z.ndim, z.strided, Strided(value.data, strides))
 
 
 @c_lowering.register(MakeVector)
@@ -55,21 +62,3 @@ def make_vector(op: MakeVector, step: Step) -> None:
     scalars = step.inputs
     z = step.allocate([str(len(scalars))])
     step.emit(*[f"(({z.c.storage} *){z.data})[{i}] = {x.element};" for i, x in enumerate(scalars)])
-
-
-@c_lowering.register(Eye)
-def eye(op: Eye, step: Step) -> None:
-    """Fill with zeros, then set the diagonal."""
-    rows, columns, offset = step.inputs
-    shape = required_lengths(step, [rows, columns])
-    z = step.allocate(shape)
-    step.nest(fill_kernel(step.unit, z.type.dtype, 0).loops, z.shape, z.ndim, [z.strided])
-    one = fill_kernel(step.unit, z.type.dtype, 1).loops
-    step.unit.need("indexing")
-    step.emit(
-        "{",
-        f"    const lm_diagonal d = lm_diagonal_of({shape[0]}, {shape[1]}, {offset.value()});",
-        f"    char *const start = {z.data} + d.row * {z.stride(0)} + d.column * {z.stride(1)};",
-    )
-    step.nest(one, "&d.length", 1, [Strided("start", integers([f"{z.stride(0)} + {z.stride(1)}"]))])
-    step.emit("}")

@@ -12,6 +12,7 @@ from typing import final
 import attrs
 
 from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long_rows
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
@@ -146,15 +147,9 @@ def walk_along(step: Step, kernel: str, axis: int, z: Array, arrays: Sequence[Ar
     length, rows = z.length(axis), " * ".join([z.length(a) for a in others]) or "1"
     along = [f"-{x.stride(axis)}" if reverse else x.stride(axis) for x in operands]
     start = [f"{x.data} + ({length} - 1) * {x.stride(axis)}" if reverse else x.data for x in operands]
+    context = Strided(f"(char *){integers([length, *along])}", integers(["0"] * len(others)))
+    strided = [Strided(d, integers([x.stride(a) for a in others])) for d, x in zip(start, operands, strict=True)]
     step.emit(f"if ({length} > 0) {{")
-    step.emit(f"    void *const unlocked = lm_is_long({rows}, {length}) ? call->serve->unlock() : NULL;")
-    step.nest(
-        kernel,
-        integers([z.length(a) for a in others]),
-        len(others),
-        [
-            *[Strided(d, integers([x.stride(a) for a in others])) for d, x in zip(start, operands, strict=True)],
-            Strided(f"(char *){integers([length, *along])}", integers(["0"] * len(others))),
-        ],
-    )
-    step.emit("    if (unlocked != NULL) call->serve->lock(unlocked);", "}")
+    with unlocked_for_long_rows(step, rows, length):
+        step.nest(kernel, integers([z.length(a) for a in others]), len(others), [*strided, context])
+    step.emit("}")

@@ -1,11 +1,11 @@
-"""Shapes as values, views that know more or less of their shape, and copies."""
+"""Shapes as values, and views that know more or less of their shape."""
 
 from __future__ import annotations
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.common_kernels import copy_kernel
-from lamella.codegen.c.step import Array, Step
-from lamella.ir import CheckMask, DeepCopyOp, Shape, Shape_i, SpecifyShape, Unbroadcast, ViewOp
+from lamella.codegen.c.lowerings.moves import whole_view
+from lamella.codegen.c.step import Step
+from lamella.ir import CheckMask, Shape, Shape_i, SpecifyShape, Unbroadcast
 
 
 @c_lowering.register(Shape)
@@ -24,15 +24,9 @@ def shape_i(op: Shape_i, step: Step) -> None:
     step.emit(f"{z.element} = {x.length(op.axis)};")
 
 
-def whole_view(step: Step, x: Array) -> None:
-    """Let the output be the input itself."""
-    axes = range(x.ndim)
-    step.view(x, x.data, [x.length(axis) for axis in axes], [x.stride(axis) for axis in axes])
-
-
 @c_lowering.register(SpecifyShape)
 def specify_shape(op: SpecifyShape, step: Step) -> None:
-    """Check lengths."""
+    """Check some lengths."""
     x, *lengths = step.inputs
     for axis, length in zip(op.axes, lengths, strict=True):
         step.require(f"{x.length(axis)} == {length.value()}")
@@ -52,23 +46,3 @@ def check_mask(op: CheckMask, step: Step) -> None:
 def unbroadcast(op: Unbroadcast, step: Step) -> None:
     """Change nothing at run time."""
     whole_view(step, step.input(0))
-
-
-@c_lowering.register(ViewOp)
-def view(op: ViewOp, step: Step) -> None:
-    """Give the same memory."""
-    whole_view(step, step.input(0))
-
-
-@c_lowering.register(DeepCopyOp)
-def deep_copy(op: DeepCopyOp, step: Step) -> None:
-    """Copy all elements."""
-    (x,) = step.inputs
-    copy_of(step, x)
-
-
-def copy_of(step: Step, x: Array) -> Array:
-    """Let the output be a copy of an input, laid out as it is."""
-    z = step.allocate([x.length(axis) for axis in range(x.ndim)], like=[x])
-    step.nest(copy_kernel(step.unit, x.type.dtype).loops, z.shape, z.ndim, [z.strided, x.strided])
-    return z

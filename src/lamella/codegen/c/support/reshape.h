@@ -1,61 +1,54 @@
-/* Reshaping: the lengths that are meant, and strides that give the same elements in another shape. */
+/* The lengths that a reshaping asks for, and whether an array has that shape where it lies. */
 
-/* Read lengths, one of which may be -1, which stands for what is left of `size`. Whether they make up that size. */
-static inline int lm_reshape_lengths(
-    const lm_int size, const int ndim, const char *const vector, const lm_int stride, lm_int *const lengths)
+/* Put what is left in the place of a length -1; 0 where the lengths do not fit the number of elements. */
+static int lm_reshape_lengths(const lm_int size, const int ndim, lm_int *const shape)
 {
     lm_int known = 1;
-    int missing = -1;
+    int open = -1;
     for (int i = 0; i < ndim; ++i) {
-        lengths[i] = (lm_int)*(const int64_t *)(vector + i * stride);
-        if (lengths[i] == -1 && missing < 0) missing = i;
-        else if (lengths[i] < 0 || __builtin_mul_overflow(known, lengths[i], &known)) return 0;
+        if (shape[i] == -1) {
+            if (open >= 0) return 0;
+            open = i;
+        } else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
+            return 0;
     }
-    if (missing < 0) return known == size;
+    if (open < 0) return known == size;
     if (known == 0 || size % known != 0) return 0;
-    lengths[missing] = size / known;
+    shape[open] = size / known;
     return 1;
 }
 
-/* Set the strides of an array of C order. */
-static inline void lm_contiguous_strides(
-    const int ndim, const lm_int *const shape, const lm_int itemsize, lm_int *const strides)
-{
-    lm_int stride = itemsize;
-    for (int i = ndim - 1; i >= 0; --i) {
-        strides[i] = shape[i] == 1 ? 0 : stride;
-        stride *= shape[i];
-    }
-}
-
-/* Find strides that give the elements of an array, in C order, in another shape of the same size; whether there are any. Axes are
-   matched from the left in groups of the same size; inside of a group, those of the old shape must lie in memory as one. */
-static inline int lm_reshape_strides(
+/* Set the strides of a view of an array in another shape of as many elements; 0 where there is no such view.
+   Axes are taken in groups, from the last ones, such that a group of the old and one of the new have as many elements: within an
+   old group, each axis must go on where the one behind it ends. */
+static int lm_reshape_strides(
     const int old_ndim, const lm_int *const old_shape, const lm_int *const old_strides, const int ndim,
-    const lm_int *const shape, lm_int *const strides)
+    const lm_int *const shape, lm_int *const strides, const lm_int itemsize)
 {
-    int old = 0, new = 0;
-    while (old < old_ndim && new < ndim) {
-        lm_int old_size = old_shape[old], size = shape[new];
-        int old_end = old + 1, end = new + 1;
-        while (old_size != size) {
-            if (old_size < size) old_size *= old_shape[old_end++];
-            else size *= shape[end++];
+    for (int i = 0; i < ndim; ++i) strides[i] = 0;
+    for (int i = 0; i < old_ndim; ++i)
+        if (old_shape[i] == 0) return 1;
+    int from = old_ndim, to = ndim;
+    lm_int left = 1; /* elements of the old group that the new axes have not taken yet */
+    lm_int stride = itemsize;
+    for (;;) {
+        while (to > 0 && shape[to - 1] == 1) --to;
+        if (to == 0) return 1;
+        if (left == 1) { /* a new group */
+            do --from;
+            while (old_shape[from] == 1);
+            left = old_shape[from];
+            stride = old_strides[from];
         }
-        lm_int stride = 0, covered = 1;
-        for (int i = old_end - 1; i >= old; --i) {
-            if (old_shape[i] == 1) continue;
-            if (covered == 1) stride = old_strides[i];
-            else if (old_strides[i] != stride * covered) return 0;
-            covered *= old_shape[i];
+        const lm_int length = shape[to - 1];
+        while (left % length != 0) { /* the group takes in another old axis */
+            do --from;
+            while (old_shape[from] == 1);
+            if (old_strides[from] != stride * left) return 0;
+            left *= old_shape[from];
         }
-        for (int i = end - 1; i >= new; --i) {
-            strides[i] = shape[i] == 1 ? 0 : stride;
-            stride *= shape[i];
-        }
-        old = old_end;
-        new = end;
+        strides[--to] = stride;
+        stride *= length;
+        left /= length;
     }
-    for (; new < ndim; ++new) strides[new] = 0;
-    return 1;
 }
