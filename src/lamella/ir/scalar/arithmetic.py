@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, ClassVar, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -65,9 +64,10 @@ class _Fold(ScalarOp[[ScalarLike, ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Add(_Fold):
     """``x + y + ...``; of booleans, `or`."""
+
+    __slots__ = ()
 
     ufunc = np.add
 
@@ -77,9 +77,10 @@ class Add(_Fold):
 
 
 @final
-@attrs.frozen(repr=False)
 class Mul(_Fold):
     """``x * y * ...``; of booleans, `and`."""
+
+    __slots__ = ()
 
     ufunc = np.multiply
 
@@ -89,9 +90,10 @@ class Mul(_Fold):
 
 
 @final
-@attrs.frozen(repr=False)
 class Sub(BinaryUfunc):
     """``x - y``; of booleans, a TypeError."""
+
+    __slots__ = ()
 
     ufunc = np.subtract
 
@@ -101,9 +103,10 @@ class Sub(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class TrueDivide(BinaryUfunc):
     """``x / y``, of integers too."""
+
+    __slots__ = ()
 
     flops_per_element = 4
     ufunc = np.true_divide
@@ -115,9 +118,10 @@ class TrueDivide(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Neg(UnaryUfunc):
     """``-x``; of unsigned integers, modulo their range; of booleans, a TypeError."""
+
+    __slots__ = ()
 
     ufunc = np.negative
 
@@ -127,9 +131,10 @@ class Neg(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Abs(UnaryUfunc):
     """``|x|``. The gradient at 0 is 0."""
+
+    __slots__ = ()
 
     ufunc = np.absolute
 
@@ -141,12 +146,13 @@ class Abs(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Sign(UnaryUfunc):
     """-1, 0 or 1; of complex numbers, ``x / |x|``, or 0.
 
     The gradient of real numbers is 0, at 0 too; that of complex ones is not defined at 0.
     """
+
+    __slots__ = ()
 
     ufunc = np.sign
 
@@ -162,13 +168,14 @@ class Sign(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class AnnihilatingMul(BinaryUfunc):
     """``g * slope``, and exactly 0 where ``g`` is 0, though ``slope`` be infinite or NaN.
 
     This is how cotangents are multiplied: a branch that was not taken contributes nothing. It is linear in ``g``, and its
     derivatives are those of the plain product.
     """
+
+    __slots__ = ()
 
     flops_per_element = 2
     ufunc = np.multiply

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -60,83 +59,93 @@ def _literal_dtype(operand: object, other: DTypeOrLiteral) -> DTypeOrLiteral:
 
 
 @final
-@attrs.frozen(repr=False)
 class Eq(_Comparison):
     """``x == y``."""
+
+    __slots__ = ()
 
     commutative = True
     ufunc = np.equal
 
 
 @final
-@attrs.frozen(repr=False)
 class Neq(_Comparison):
     """``x != y``."""
+
+    __slots__ = ()
 
     commutative = True
     ufunc = np.not_equal
 
 
 @final
-@attrs.frozen(repr=False)
 class Lt(_Comparison):
     """``x < y``."""
+
+    __slots__ = ()
 
     ufunc = np.less
 
 
 @final
-@attrs.frozen(repr=False)
 class Le(_Comparison):
     """``x <= y``."""
+
+    __slots__ = ()
 
     ufunc = np.less_equal
 
 
 @final
-@attrs.frozen(repr=False)
 class Gt(_Comparison):
     """``x > y``."""
+
+    __slots__ = ()
 
     ufunc = np.greater
 
 
 @final
-@attrs.frozen(repr=False)
 class Ge(_Comparison):
     """``x >= y``."""
+
+    __slots__ = ()
 
     ufunc = np.greater_equal
 
 
 @final
-@attrs.frozen(repr=False)
 class IsNan(UnaryUfunc):
     """Whether ``x`` is NaN."""
+
+    __slots__ = ()
 
     ufunc = np.isnan
 
 
 @final
-@attrs.frozen(repr=False)
 class IsInf(UnaryUfunc):
     """Whether ``x`` is infinite."""
+
+    __slots__ = ()
 
     ufunc = np.isinf
 
 
 @final
-@attrs.frozen(repr=False)
 class IsFinite(UnaryUfunc):
     """Whether ``x`` is neither infinite nor NaN."""
+
+    __slots__ = ()
 
     ufunc = np.isfinite
 
 
 @final
-@attrs.frozen(repr=False)
 class SignBit(UnaryUfunc):
     """Whether the sign bit of ``x`` is set: of negative numbers, and of ``-0.0``."""
+
+    __slots__ = ()
 
     ufunc = np.signbit
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -35,9 +34,10 @@ class _Part(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Real(_Part):
     """The real part; real numbers stay as they are."""
+
+    __slots__ = ()
 
     flops_per_element = 0
 
@@ -53,9 +53,10 @@ class Real(_Part):
 
 
 @final
-@attrs.frozen(repr=False)
 class Imag(_Part):
     """The imaginary part; of real numbers 0."""
+
+    __slots__ = ()
 
     flops_per_element = 0
 
@@ -72,9 +73,10 @@ class Imag(_Part):
 
 
 @final
-@attrs.frozen(repr=False)
 class Angle(ScalarOp[[ScalarLike]]):
     """The angle of a complex number, in [-pi, pi]; of real numbers 0 or pi. The gradient at 0 is NaN."""
+
+    __slots__ = ()
 
     nin = 1
     flops_per_element = 30
@@ -102,9 +104,10 @@ class Angle(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Conj(UnaryUfunc):
     """The complex conjugate; of real numbers, themselves."""
+
+    __slots__ = ()
 
     ufunc = np.conjugate
 

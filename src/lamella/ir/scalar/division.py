@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -15,12 +14,13 @@ __all__ = ["FloorDivide", "Mod", "floor_divide", "mod"]
 
 
 @final
-@attrs.frozen(repr=False)
 class FloorDivide(BinaryUfunc):
     """The greatest integer not above ``x / y``, of integers and of floats.
 
     An integer divided by 0 gives 0. The gradient is 0, at jumps too.
     """
+
+    __slots__ = ()
 
     flops_per_element = 10
     ufunc = np.floor_divide
@@ -31,12 +31,13 @@ class FloorDivide(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Mod(BinaryUfunc):
     """``x - y * floor_divide(x, y)``: what is left, with the sign of ``y``.
 
     An integer modulo 0 gives 0. The gradient at jumps is that of the branch the value is on.
     """
+
+    __slots__ = ()
 
     flops_per_element = 10
     ufunc = np.remainder

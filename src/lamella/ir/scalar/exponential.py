@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -31,9 +30,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Exp(UnaryUfunc):
     """``e ** x``."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.exp
@@ -45,9 +45,10 @@ class Exp(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Exp2(UnaryUfunc):
     """``2 ** x``."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.exp2
@@ -59,9 +60,10 @@ class Exp2(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Expm1(UnaryUfunc):
     """``e**x - 1``, exact near 0."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.expm1
@@ -73,9 +75,10 @@ class Expm1(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Log(UnaryUfunc):
     """The natural logarithm; NaN of negative floats. The slope at 0 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.log
@@ -87,9 +90,10 @@ class Log(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Log2(UnaryUfunc):
     """The logarithm to base 2; NaN of negative floats. The slope at 0 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.log2
@@ -101,9 +105,10 @@ class Log2(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Log10(UnaryUfunc):
     """The logarithm to base 10; NaN of negative floats. The slope at 0 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.log10
@@ -115,9 +120,10 @@ class Log10(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Log1p(UnaryUfunc):
     """``log(1 + x)``, exact near 0. The slope at -1 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.log1p

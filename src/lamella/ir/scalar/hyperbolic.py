@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -29,9 +28,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Sinh(UnaryUfunc):
     """The hyperbolic sine."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.sinh
@@ -43,9 +43,10 @@ class Sinh(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Cosh(UnaryUfunc):
     """The hyperbolic cosine."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.cosh
@@ -57,9 +58,10 @@ class Cosh(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Tanh(UnaryUfunc):
     """The hyperbolic tangent."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.tanh
@@ -71,9 +73,10 @@ class Tanh(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arcsinh(UnaryUfunc):
     """The inverse hyperbolic sine."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.arcsinh
@@ -87,9 +90,10 @@ class Arcsinh(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arccosh(UnaryUfunc):
     """The inverse hyperbolic cosine; NaN below 1. The slope at 1 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.arccosh
@@ -101,9 +105,10 @@ class Arccosh(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arctanh(UnaryUfunc):
     """The inverse hyperbolic tangent; NaN outside of [-1, 1]. The slopes at the ends are infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.arctanh

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
 import numpy as np
 
 from lamella.ir.scalar.op import BinaryUfunc, UnaryUfunc
@@ -34,9 +33,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class LogicalAnd(BinaryUfunc):
     """Whether both operands are not 0."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -44,9 +44,10 @@ class LogicalAnd(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogicalOr(BinaryUfunc):
     """Whether any operand is not 0."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -54,9 +55,10 @@ class LogicalOr(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogicalXor(BinaryUfunc):
     """Whether just one operand is not 0."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -64,17 +66,19 @@ class LogicalXor(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogicalNot(UnaryUfunc):
     """Whether the operand is 0."""
+
+    __slots__ = ()
 
     ufunc = np.logical_not
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseAnd(BinaryUfunc):
     """``x & y``, of integers and booleans."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -82,9 +86,10 @@ class BitwiseAnd(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseOr(BinaryUfunc):
     """``x | y``, of integers and booleans."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -92,9 +97,10 @@ class BitwiseOr(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseXor(BinaryUfunc):
     """``x ^ y``, of integers and booleans."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -102,28 +108,31 @@ class BitwiseXor(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseNot(UnaryUfunc):
     """``~x``, of integers; of booleans, `not`."""
+
+    __slots__ = ()
 
     ufunc = np.invert
 
 
 @final
-@attrs.frozen(repr=False)
 class LeftShift(BinaryUfunc):
     """``x << y``, of integers. A shift by as many bits as there are, or more, or by a negative number, gives 0."""
+
+    __slots__ = ()
 
     ufunc = np.left_shift
 
 
 @final
-@attrs.frozen(repr=False)
 class RightShift(BinaryUfunc):
     """``x >> y``, of integers.
 
     A shift by as many bits as there are, or more, or by a negative number, gives 0, or -1 for negative ``x``.
     """
+
+    __slots__ = ()
 
     ufunc = np.right_shift
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -33,9 +32,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Sigmoid(SpecialScalarOp):
     """``1 / (1 + exp(-x))``."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     scipy_name = "expit"
@@ -47,9 +47,10 @@ class Sigmoid(SpecialScalarOp):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogSigmoid(SpecialScalarOp):
     """``log(sigmoid(x))``, without underflow."""
+
+    __slots__ = ()
 
     flops_per_element = 50
     scipy_name = "log_expit"
@@ -67,9 +68,10 @@ def _real_float_loop(dtypes: Sequence[DTypeOrLiteral]) -> Loop:
 
 
 @final
-@attrs.frozen(repr=False)
 class Softplus(ScalarOp[[ScalarLike]]):
     """``log(1 + exp(x))``, without overflow."""
+
+    __slots__ = ()
 
     nin = 1
     flops_per_element = 50
@@ -90,12 +92,13 @@ class Softplus(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Log1mExp(ScalarOp[[ScalarLike]]):
     """``log(1 - exp(x))`` for ``x < 0``; -inf at 0, NaN above. The slope at 0 is infinite.
 
     By the formula that is exact where ``x`` is: M. Mächler, "Accurately computing log(1 - exp(-|a|))", 2012.
     """
+
+    __slots__ = ()
 
     nin = 1
     flops_per_element = 50
@@ -116,9 +119,10 @@ class Log1mExp(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogAddExp(BinaryUfunc):
     """``log(exp(x) + exp(y))``, without overflow. Where both operands are the same infinity, each has half of the gradient."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True
@@ -132,9 +136,10 @@ class LogAddExp(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogAddExp2(BinaryUfunc):
     """``log2(2**x + 2**y)``, without overflow. Where both operands are the same infinity, each has half of the gradient."""
+
+    __slots__ = ()
 
     commutative = True
     associative = True

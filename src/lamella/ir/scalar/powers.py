@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -17,7 +16,6 @@ __all__ = ["Hypot", "Power", "Reciprocal", "Sqrt", "Square", "hypot", "power", "
 
 
 @final
-@attrs.frozen(repr=False)
 class Power(BinaryUfunc):
     """``x ** y``.
 
@@ -25,6 +23,8 @@ class Power(BinaryUfunc):
     The gradient of ``x ** 0`` is 0 for every ``x``. That by ``y`` is 0 where ``x`` is 0 and ``y`` is not negative, and NaN where ``x`` is
     negative.
     """
+
+    __slots__ = ()
 
     flops_per_element = 40
     ufunc = np.power
@@ -50,9 +50,10 @@ class Power(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Reciprocal(UnaryUfunc):
     """``1 / x``; of integers, the integer part."""
+
+    __slots__ = ()
 
     flops_per_element = 4
     ufunc = np.reciprocal
@@ -64,9 +65,10 @@ class Reciprocal(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Square(UnaryUfunc):
     """``x * x``."""
+
+    __slots__ = ()
 
     ufunc = np.square
 
@@ -77,9 +79,10 @@ class Square(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Sqrt(UnaryUfunc):
     """The square root; NaN of negative floats. The slope at 0 is infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 6
     ufunc = np.sqrt
@@ -91,9 +94,10 @@ class Sqrt(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Hypot(BinaryUfunc):
     """``sqrt(x**2 + y**2)``, without overflow in between. The gradient at the origin is 0."""
+
+    __slots__ = ()
 
     commutative = True
     flops_per_element = 12

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -14,9 +13,10 @@ __all__ = ["Ceil", "Floor", "Rint", "Trunc", "ceil", "floor", "rint", "trunc"]
 
 
 @final
-@attrs.frozen(repr=False)
 class Ceil(UnaryUfunc):
     """The least integer not below ``x``, as a float; integers stay as they are."""
+
+    __slots__ = ()
 
     ufunc = np.ceil
 
@@ -26,9 +26,10 @@ class Ceil(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Floor(UnaryUfunc):
     """The greatest integer not above ``x``, as a float; integers stay as they are."""
+
+    __slots__ = ()
 
     ufunc = np.floor
 
@@ -38,9 +39,10 @@ class Floor(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Trunc(UnaryUfunc):
     """The integer part, as a float; integers stay as they are."""
+
+    __slots__ = ()
 
     ufunc = np.trunc
 
@@ -50,9 +52,10 @@ class Trunc(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Rint(UnaryUfunc):
     """The nearest integer, as a float; halves are rounded to even."""
+
+    __slots__ = ()
 
     ufunc = np.rint
 

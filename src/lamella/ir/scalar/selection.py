@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -42,9 +41,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Switch(ScalarOp[[ScalarLike, ScalarLike, ScalarLike]]):
     """``x`` where ``condition`` is not 0, else ``y``. The gradient goes to the operand that was chosen, and is exactly 0 for the other."""
+
+    __slots__ = ()
 
     nin = 3
 
@@ -101,9 +101,10 @@ class _Extremum(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Maximum(_Extremum):
     """The greater operand; NaN where there is a NaN. Equal operands have half of the gradient each."""
+
+    __slots__ = ()
 
     ufunc = np.maximum
 
@@ -113,9 +114,10 @@ class Maximum(_Extremum):
 
 
 @final
-@attrs.frozen(repr=False)
 class Minimum(_Extremum):
     """The lesser operand; NaN where there is a NaN. Equal operands have half of the gradient each."""
+
+    __slots__ = ()
 
     ufunc = np.minimum
 
@@ -125,12 +127,13 @@ class Minimum(_Extremum):
 
 
 @final
-@attrs.frozen(repr=False)
 class Clip(ScalarOp[[ScalarLike, ScalarLike, ScalarLike]]):
     """``minimum(maximum(x, low), high)``: ``high`` where ``low > high``; NaN where there is a NaN.
 
     The gradient goes to the operand that the result is; to ``x`` where it equals a bound.
     """
+
+    __slots__ = ()
 
     nin = 3
     flops_per_element = 2
@@ -166,9 +169,10 @@ class Clip(ScalarOp[[ScalarLike, ScalarLike, ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class CopySign(BinaryUfunc):
     """``|x|`` with the sign of ``y``. The gradient by ``x`` at 0 is 0, that by ``y`` is 0."""
+
+    __slots__ = ()
 
     ufunc = np.copysign
 
@@ -179,9 +183,10 @@ class CopySign(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Identity(ScalarOp[[ScalarLike]]):
     """``x`` itself; of arrays, a copy."""
+
+    __slots__ = ()
 
     nin = 1
     flops_per_element = 0
@@ -201,9 +206,10 @@ class Identity(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Second(ScalarOp[[ScalarLike, ScalarLike]]):
     """``y``; of arrays, ``y`` in the shape that ``x`` and ``y`` broadcast to. A literal number ``y`` takes its dtype from ``x``."""
+
+    __slots__ = ()
 
     nin = 2
     flops_per_element = 0

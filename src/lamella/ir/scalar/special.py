@@ -8,7 +8,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, final
 
-import attrs
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
@@ -79,9 +78,10 @@ class SpecialScalarOp(ScalarOp[[ScalarLike]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Erf(SpecialScalarOp):
     """The error function."""
+
+    __slots__ = ()
 
     scipy_name = "erf"
     takes_complex = True
@@ -93,9 +93,10 @@ class Erf(SpecialScalarOp):
 
 
 @final
-@attrs.frozen(repr=False)
 class Erfc(SpecialScalarOp):
     """``1 - erf(x)``, exact where that is small."""
+
+    __slots__ = ()
 
     scipy_name = "erfc"
     takes_complex = True
@@ -107,9 +108,10 @@ class Erfc(SpecialScalarOp):
 
 
 @final
-@attrs.frozen(repr=False)
 class GammaLn(SpecialScalarOp):
     """``log(|gamma(x)|)``."""
+
+    __slots__ = ()
 
     scipy_name = "gammaln"
 
@@ -120,9 +122,10 @@ class GammaLn(SpecialScalarOp):
 
 
 @final
-@attrs.frozen(repr=False)
 class Digamma(SpecialScalarOp):
     """The derivative of ``gammaln``. There is a gradient of real numbers only."""
+
+    __slots__ = ()
 
     scipy_name = "psi"
     takes_complex = True
@@ -136,12 +139,13 @@ class Digamma(SpecialScalarOp):
 
 
 @final
-@attrs.frozen(repr=False)
 class PolyGamma(ScalarOp[[ScalarLike, ScalarLike]]):
     """Derivative ``n`` of ``digamma`` at ``x``, for operands ``n, x``, where ``n`` is an integer (of any dtype), 0 or more.
 
     ``(-1)**(n + 1) * n! * zeta(n + 1, x)`` with the Hurwitz zeta function, for ``n`` of 1 or more. There is no gradient by ``n``.
     """
+
+    __slots__ = ()
 
     nin = 2
     flops_per_element = 80

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -35,9 +34,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Sin(UnaryUfunc):
     """The sine."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.sin
@@ -49,9 +49,10 @@ class Sin(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Cos(UnaryUfunc):
     """The cosine."""
+
+    __slots__ = ()
 
     flops_per_element = 20
     ufunc = np.cos
@@ -63,9 +64,10 @@ class Cos(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Tan(UnaryUfunc):
     """The tangent."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.tan
@@ -77,9 +79,10 @@ class Tan(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arcsin(UnaryUfunc):
     """The inverse sine, in [-pi/2, pi/2]; NaN outside of [-1, 1]. The slopes at the ends are infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.arcsin
@@ -91,9 +94,10 @@ class Arcsin(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arccos(UnaryUfunc):
     """The inverse cosine, in [0, pi]; NaN outside of [-1, 1]. The slopes at the ends are infinite."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.arccos
@@ -105,9 +109,10 @@ class Arccos(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arctan(UnaryUfunc):
     """The inverse tangent, in [-pi/2, pi/2]."""
+
+    __slots__ = ()
 
     flops_per_element = 25
     ufunc = np.arctan
@@ -119,9 +124,10 @@ class Arctan(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Arctan2(BinaryUfunc):
     """The angle of the point ``(x, y)``, for operands ``y, x``, in [-pi, pi]. The gradient at the origin is NaN."""
+
+    __slots__ = ()
 
     flops_per_element = 30
     ufunc = np.arctan2
@@ -134,9 +140,10 @@ class Arctan2(BinaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Deg2Rad(UnaryUfunc):
     """Degrees in radians."""
+
+    __slots__ = ()
 
     ufunc = np.deg2rad
 
@@ -146,9 +153,10 @@ class Deg2Rad(UnaryUfunc):
 
 
 @final
-@attrs.frozen(repr=False)
 class Rad2Deg(UnaryUfunc):
     """Radians in degrees."""
+
+    __slots__ = ()
 
     ufunc = np.rad2deg
 

@@ -127,9 +127,13 @@ class Elemwise(Op[P, TensorVariable]):
             x if isinstance(x, TensorVariable) else _operand_constant(x, dtype)
             for x, dtype in zip(operands, ins, strict=True)
         ]
-        ndim = max([v.ndim for v in variables])
-        inputs = [v if v.ndim == ndim else as_tensor_variable(v, ndim=ndim) for v in variables]
-        shape = broadcast_static_shapes(inputs)
+        shapes = [v.type.shape for v in variables]
+        if all([shape == shapes[0] for shape in shapes]):
+            inputs, shape = variables, shapes[0]
+        else:
+            ndim = max([len(shape) for shape in shapes])
+            inputs = [v if v.ndim == ndim else as_tensor_variable(v, ndim=ndim) for v in variables]
+            shape = broadcast_static_shapes(inputs)
         for output, input in self.inplace_pattern:
             lengths = inputs[input].type.shape
             broadcasts = any([a == 1 and b != 1 for a, b in zip(lengths, shape, strict=True)])
@@ -137,7 +141,7 @@ class Elemwise(Op[P, TensorVariable]):
                 raise TypeError(
                     f"output {output} of {self} cannot take the memory of {inputs[input]!r} of type {inputs[input].type}"
                 )
-        return Apply(self, inputs, [TensorType(dtype, shape) for dtype in outs])
+        return Apply(self, inputs, [_type_like(inputs, dtype, shape) for dtype in outs])
 
     @override
     def rebuild(self, node: Apply[Any], inputs: Sequence[Variable[Any]]) -> Apply[Any]:
@@ -231,6 +235,14 @@ class Elemwise(Op[P, TensorVariable]):
         return f"{self.scalar_op}{inplace}"
 
 
+def _type_like(inputs: Sequence[TensorVariable], dtype: str, shape: StaticShape) -> TensorType:
+    """Return the Type: that of an input where it is the same, which is found faster than made."""
+    for variable in inputs:
+        if variable.type.dtype == dtype and variable.type.shape == shape:
+            return variable.type
+    return TensorType(dtype, shape)
+
+
 def _operand_constant(operand: Any, dtype: str) -> TensorVariable:
     return constant(operand, dtype=dtype if is_literal(operand) else None)
 
@@ -259,6 +271,8 @@ def _broadcast_like(x: TensorVariable, z: TensorVariable) -> TensorVariable:
 def _fit(x: TensorVariable, cotangent: Variable[Any], z: TensorVariable) -> Variable[Any]:
     """Sum a cotangent over the axes along which `x` was broadcast, and give it the dtype of `x`."""
     if not isinstance(cotangent, TensorVariable):
+        return cotangent
+    if cotangent.type is x.type and x.type.shape == z.type.shape and cotangent.owner is not None:
         return cotangent
     if _is_zero(cotangent):
         return zero_cotangent(x)

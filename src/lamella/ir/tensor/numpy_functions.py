@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 
@@ -15,34 +13,17 @@ from lamella.ir.scalar.dtypes import COMPLEX_DTYPES
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
 
-__all__ = ["FUNCTIONS", "NumPyFunction"]
+__all__ = ["FUNCTIONS"]
 
 
-@final
-@attrs.frozen
-class NumPyFunction:
-    """What stands for a function of NumPy.
-
-    Attributes
-    ----------
-    build
-        Builds the graph.
-    signature
-        The arguments it takes.
-    """
-
-    build: Callable[..., Any]
-    signature: inspect.Signature
-
-
-FUNCTIONS: Final[dict[Callable[..., Any], NumPyFunction]] = {}
-"""By the function of NumPy."""
+FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {}
+"""What builds the graph, by the function of NumPy."""
 
 
 def _stands_for(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def enter(build: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            FUNCTIONS[function] = NumPyFunction(build, inspect.signature(build))
+            FUNCTIONS[function] = build
         return build
 
     return enter

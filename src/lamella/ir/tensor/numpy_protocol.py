@@ -6,6 +6,7 @@ NumPy asks its operands first (``__array_ufunc__``, ``__array_function__``); ten
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -212,17 +213,18 @@ def apply_array_function(
     what = f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"
     if func not in FUNCTIONS:
         raise TypeError(f"{what} is not defined for symbolic tensors")
-    ours = FUNCTIONS[func]
+    build = FUNCTIONS[func]
+    taken = inspect.signature(build)
     options = dict(kwargs)
     if options.get("out", 0) is None:
         del options["out"]
     if "out" in options:
         _refuse(what, {"out": options["out"]})
     try:
-        bound = ours.signature.bind(*args, **options)
+        bound = taken.bind(*args, **options)
     except TypeError as error:
-        raise TypeError(f"{what} of symbolic tensors takes {', '.join(ours.signature.parameters)}: {error}") from error
-    made: TensorVariable | tuple[TensorVariable, ...] | list[TensorVariable] | int | bool = ours.build(
+        raise TypeError(f"{what} of symbolic tensors takes {', '.join(taken.parameters)}: {error}") from error
+    made: TensorVariable | tuple[TensorVariable, ...] | list[TensorVariable] | int | bool = build(
         *bound.args, **bound.kwargs
     )
     return made
