@@ -114,6 +114,8 @@ KINKS: list[tuple[str, Any, Sequence[float], Sequence[float]]] = [
     ("sign", lt.sign, [0.0], [0.0]),
     ("maximum", lt.maximum, [1.5, 1.5], [0.5, 0.5]),
     ("minimum", lt.minimum, [1.5, 1.5], [0.5, 0.5]),
+    ("maximum with a NaN", lt.maximum, [np.nan, 1.0], [0.0, 0.0]),
+    ("clip of a NaN", lambda x: lt.clip(x, -1.0, 2.0), [np.nan], [1.0]),
     ("clip at the lower bound", lambda x: lt.clip(x, -1.0, 2.0), [-1.0], [1.0]),
     ("clip at the upper bound", lambda x: lt.clip(x, -1.0, 2.0), [2.0], [1.0]),
     ("clip below", lambda x: lt.clip(x, -1.0, 2.0), [-1.5], [0.0]),

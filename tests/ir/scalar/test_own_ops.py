@@ -1,5 +1,6 @@
 """Scalar Ops that users write: a loop, an impl, slopes or an L_op, and they are functions of arrays; and what errors say."""
 
+import pickle
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -11,6 +12,8 @@ from typing_extensions import override
 import lamella.tensor as lt
 from lamella.errors import GradientNotImplementedError
 from lamella.ir import (
+    SCALAR_OPS,
+    Cast,
     DTypeOrLiteral,
     Elemwise,
     Loop,
@@ -142,3 +145,19 @@ def test_operators_of_scalars() -> None:
     assert (2.0 * ScalarType("float32")("f")).dtype == "float32"
     assert a.astype("int8").dtype == "int8"
     assert a.astype("int64") is a
+
+
+def test_scalar_ops_are_values() -> None:
+    ops = [Cast("int8") if kind is Cast else kind() for kind in SCALAR_OPS]
+    assert len(set(ops)) == len(ops)
+    for op, kind in zip(ops, SCALAR_OPS, strict=True):
+        again = Cast("int8") if kind is Cast else kind()
+        assert op == again
+        assert hash(op) == hash(again)
+        assert pickle.loads(pickle.dumps(op)) == op
+        with pytest.raises(attrs.exceptions.FrozenInstanceError):
+            op.note = 1
+        assert op.flops_per_element >= 0
+        assert kind.__doc__
+    assert Cast("int8") != Cast("int16")
+    assert Cast(np.int8) == Cast("int8")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import lamella.tensor as lt
 from lamella import grad
+from lamella.errors import NullTypeGradError
 from lamella.ir import DTYPES, TensorType, TensorVariable
 
 
@@ -130,6 +131,10 @@ def test_polygamma() -> None:
     np.testing.assert_allclose(at(g, x=[1.0, 2.0]), from_recurrence)
     second = grad(lt.sum(g), x)
     np.testing.assert_allclose(at(second, x=[1.0]), [-2 * 1.2020569031595942])
+
+    n = lt.vector("n")
+    with pytest.raises(NullTypeGradError, match="polygamma has no derivative by its order n"):
+        grad(lt.sum(lt.polygamma(n, x)), n)
 
 
 # Reports of users of such libraries, restated.

@@ -102,7 +102,10 @@ class _Extremum(BinaryUfunc):
 
 @final
 class Maximum(_Extremum):
-    """The greater operand; NaN where there is a NaN. Equal operands have half of the gradient each."""
+    """The greater operand; NaN where there is a NaN.
+
+    Equal operands have half of the gradient each; where there is a NaN, both gradients are 0.
+    """
 
     __slots__ = ()
 
@@ -115,7 +118,10 @@ class Maximum(_Extremum):
 
 @final
 class Minimum(_Extremum):
-    """The lesser operand; NaN where there is a NaN. Equal operands have half of the gradient each."""
+    """The lesser operand; NaN where there is a NaN.
+
+    Equal operands have half of the gradient each; where there is a NaN, both gradients are 0.
+    """
 
     __slots__ = ()
 
