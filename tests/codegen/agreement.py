@@ -84,11 +84,12 @@ def layouts(array: Array) -> Iterator[tuple[str, Array]]:
     yield "read-only", read_only
 
 
-def units_apart(got: Array, expected: Array) -> float:
-    """Return how many units in the last place two arrays differ by at most, where both are finite and not zero; infinite where
-    one is NaN, infinite or a zero and the other is another."""
+def units_apart(got: Array, expected: Array, scale: Array | None = None) -> float:
+    """Return how many units in the last place two arrays differ by at most; infinite where one is NaN, infinite or a zero of some sign
+    and the other is not. With a `scale`, units are those of its elements where these are greater; then zeros are numbers like others."""
     if got.dtype.kind == "c":
-        return max(units_apart(got.real, expected.real), units_apart(got.imag, expected.imag))
+        parts = [(got.real, expected.real), (got.imag, expected.imag)]
+        return max([units_apart(a, b, None if scale is None else np.abs(scale)) for a, b in parts])
     if got.dtype.kind != "f":
         return 0.0 if np.array_equal(got, expected) else np.inf
     plain = np.isfinite(got) & np.isfinite(expected)
@@ -99,10 +100,12 @@ def units_apart(got: Array, expected: Array) -> float:
     if not different.any():
         return 0.0
     a, b = got[different].astype(np.longdouble), expected[different].astype(np.longdouble)
-    if np.any((a == 0) & (b == 0)):
+    size = np.maximum(np.abs(got[different]), np.abs(expected[different]))
+    if scale is not None:
+        size = np.maximum(size, np.abs(scale[different]).astype(size.dtype))
+    elif np.any((a == 0) & (b == 0)):
         return np.inf
-    spacing = np.spacing(np.maximum(np.abs(got[different]), np.abs(expected[different])))
-    return float(np.max(np.abs(a - b) / spacing.astype(np.longdouble)))
+    return float(np.max(np.abs(a - b) / np.spacing(size).astype(np.longdouble)))
 
 
 def assert_agree(got: Array, expected: Array, max_units: float = 0.0, about: object = "") -> None:

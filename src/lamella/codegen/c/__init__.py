@@ -3,11 +3,14 @@
 from lamella.codegen.c import lowerings as lowerings
 from lamella.codegen.c import scalar_expressions as scalar_expressions
 from lamella.codegen.c.cache import CacheEntry as CacheEntry
+from lamella.codegen.c.cache import CompiledCache as CompiledCache
 from lamella.codegen.c.cache import check_cache as check_cache
 from lamella.codegen.c.cache import clear_cache as clear_cache
 from lamella.codegen.c.cache import list_cache as list_cache
 from lamella.codegen.c.driver import Compiler as Compiler
+from lamella.codegen.c.driver import compile_shared_object as compile_shared_object
 from lamella.codegen.c.driver import find_compiler as find_compiler
+from lamella.codegen.c.driver import optimising_flags as optimising_flags
 from lamella.codegen.c.loading import Entry as Entry
 from lamella.codegen.c.lowering import c_lowering as c_lowering
 from lamella.codegen.c.module import CompiledModule as CompiledModule

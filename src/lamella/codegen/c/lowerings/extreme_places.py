@@ -11,14 +11,23 @@ from lamella.errors import LoweringError
 from lamella.ir import Argmax, Argmin, Maximum, Minimum
 
 
-@c_lowering.register(Argmax, Argmin)
-def place_of_extreme(op: Argmax | Argmin, step: Step) -> None:
-    """Find the extreme, then its place."""
+@c_lowering.register(Argmax)
+def argmax(op: Argmax, step: Step) -> None:
+    """Find the greatest element, then its place."""
+    _place_of_extreme(step, Maximum(), op.axes(step.input(0).ndim))
+
+
+@c_lowering.register(Argmin)
+def argmin(op: Argmin, step: Step) -> None:
+    """Find the least element, then its place."""
+    _place_of_extreme(step, Minimum(), op.axes(step.input(0).ndim))
+
+
+def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, ...]) -> None:
     (x,) = step.inputs
     c = x.c
     if c.kind == "c":
-        raise LoweringError(f"{op} of complex numbers is left to NumPy")
-    extremum = Maximum() if isinstance(op, Argmax) else Minimum()
+        raise LoweringError("the place of a complex number is left to NumPy")
     extreme = add_total(step.unit, Reduction(extremum, c.name, c.name, None))
     element = c.loaded(f"*(const {c.storage} *)(x + found * x_stride)")
     first = c.loaded(f"*(const {c.storage} *)x")
@@ -33,7 +42,6 @@ def place_of_extreme(op: Argmax | Argmin, step: Step) -> None:
     {search}
     *(int64_t *)z = found;
 }}"""
-    axes = op.axes(x.ndim)
     length, x_stride = joined_axes(step, x, axes, "x")
     step.require(f"{length} > 0")
     others = [axis for axis in range(x.ndim) if axis not in axes]

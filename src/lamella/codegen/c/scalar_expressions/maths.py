@@ -19,11 +19,13 @@ from lamella.ir import (
     Cos,
     Cosh,
     Deg2Rad,
+    Digamma,
     Erf,
     Erfc,
     Exp,
     Exp2,
     Expm1,
+    GammaLn,
     Hypot,
     Log,
     Log1mExp,
@@ -137,3 +139,12 @@ def angle(op: Angle, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     body.need("maths")
     f = "" if loop.result.name == "float64" else "f"
     return f"atan2{f}({x}.im, {x}.re)" if loop.operand.kind == "c" else f"atan2{f}(0, {x})"
+
+
+@c_expression.register(GammaLn, Digamma)
+def special_function(op: GammaLn | Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Call a special function, which is computed in double precision."""
+    _require_float(op, loop)
+    body.need("maths", "special")
+    name = "gammaln" if isinstance(op, GammaLn) else "digamma"
+    return f"(({loop.result.computed})lm_{name}_f64({operands[0]}))"
