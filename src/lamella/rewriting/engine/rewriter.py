@@ -6,6 +6,7 @@ import dis
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, final
 
 import attrs
@@ -315,9 +316,7 @@ class FromFunctionNodeRewriter(NodeRewriter):
     keys: tuple[OpKey, ...] | None = attrs.field(default=None, converter=_as_tracks)
     requirements: tuple[Requirement, ...] = attrs.field(default=(), converter=_as_requirements)
     inplace: bool = False
-    reads_graph: bool = attrs.field(
-        default=attrs.Factory(lambda self: _uses_argument(self.function, 0), takes_self=True)
-    )
+    states_reads_graph: bool | None = None
     name: str = attrs.field(default=attrs.Factory(lambda self: _function_name(self.function), takes_self=True))
 
     @override
@@ -327,6 +326,11 @@ class FromFunctionNodeRewriter(NodeRewriter):
     @override
     def tracks(self) -> Sequence[OpKey] | None:
         return self.keys
+
+    @cached_property
+    @override
+    def reads_graph(self) -> bool:
+        return _uses_argument(self.function, 0) if self.states_reads_graph is None else self.states_reads_graph
 
     @override
     def add_requirements(self, fgraph: FunctionGraph) -> FunctionGraph:
@@ -376,7 +380,6 @@ def node_rewriter(
     """
 
     def decorate(function: Transform) -> FromFunctionNodeRewriter:
-        uses = _uses_argument(function, 0) if reads_graph is None else reads_graph
-        return FromFunctionNodeRewriter(function, tracks, requirements, inplace, uses)
+        return FromFunctionNodeRewriter(function, tracks, requirements, inplace, reads_graph)
 
     return decorate
