@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, final
 
 import attrs
@@ -19,6 +19,7 @@ from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.scalar.derivatives import pullback_program, pushforward_program
 from lamella.ir.scalar.op import ScalarOp, is_literal
+from lamella.ir.scalar.program import ScalarProgram
 from lamella.ir.scalar.variable import ScalarConstant
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.cotangents import fit_cotangent, zero_cotangent
@@ -123,10 +124,7 @@ class Elemwise(Op[P, TensorVariable]):
             raise TypeError(f"{self} takes no keyword arguments")
         operands = [as_tensor_variable(x) if isinstance(x, list | tuple | Variable) else x for x in args]
         ins, outs = self.scalar_op.loop_for(operands)
-        variables = [
-            x if isinstance(x, TensorVariable) else _operand_constant(x, dtype)
-            for x, dtype in zip(operands, ins, strict=True)
-        ]
+        variables = _as_variables(operands, ins)
         shapes = [v.type.shape for v in variables]
         if all([shape == shapes[0] for shape in shapes]):
             inputs, shape = variables, shapes[0]
@@ -203,7 +201,7 @@ class Elemwise(Op[P, TensorVariable]):
             self.scalar_op, tuple([x.dtype for x in inputs]), connected, config.annihilate_zero_cotangents
         )
         given = [*inputs, *outputs, *[g for g in output_grads if isinstance(g, TensorVariable)]]
-        pulled = program.run(given, _tensor_constant, _apply)
+        pulled = _run(program, given)
         return [_fit(x, cotangent, outputs[0]) for x, cotangent in zip(inputs, pulled, strict=True)]
 
     @override
@@ -216,7 +214,7 @@ class Elemwise(Op[P, TensorVariable]):
         )
         make: Any = self.make_node
         outputs = make(*inputs).outputs
-        pushed = program.run([*inputs, *outputs, *[t for t in eval_points if t is not None]], _tensor_constant, _apply)
+        pushed = _run(program, [*inputs, *outputs, *[t for t in eval_points if t is not None]])
         tangents: list[Variable[Any] | None] = []
         for z, tangent in zip(outputs, pushed, strict=True):
             if not isinstance(tangent, TensorVariable) or _is_zero(tangent):
@@ -243,8 +241,21 @@ def _type_like(inputs: Sequence[TensorVariable], dtype: str, shape: StaticShape)
     return TensorType(dtype, shape)
 
 
-def _operand_constant(operand: Any, dtype: str) -> TensorVariable:
-    return constant(operand, dtype=dtype if is_literal(operand) else None)
+def _as_variables(operands: Sequence[Any], dtypes: Sequence[str]) -> list[TensorVariable]:
+    """Return operands as Variables: literals as numbers of the dtypes given, with as many dimensions as the others."""
+    made = [x if isinstance(x, TensorVariable) else None if is_literal(x) else constant(x) for x in operands]
+    if None not in made:
+        return [v for v in made if v is not None]
+    ndim = max([v.ndim for v in made if v is not None], default=0)
+    return [
+        _number(x, repr(x), dtype, ndim) if v is None else v for x, v, dtype in zip(operands, made, dtypes, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _number(literal: complex, text: str, dtype: str, ndim: int) -> TensorVariable:
+    # The text tells 0.0 and -0.0 apart.
+    return constant(np.asarray(literal, dtype=dtype).reshape((1,) * ndim))
 
 
 @lru_cache(maxsize=4096)
@@ -256,12 +267,17 @@ def _apply(op: ScalarOp[Any], operands: Sequence[TensorVariable]) -> Sequence[Te
     return [out for out in _elementwise(op).make_node(*operands).outputs if isinstance(out, TensorVariable)]
 
 
-def _tensor_constant(number: ScalarConstant) -> TensorVariable:
-    return constant(number.data)
+@lru_cache(maxsize=4096)
+def _tensor_constant(number: ScalarConstant, ndim: int) -> TensorVariable:
+    return constant(number.data.reshape((1,) * ndim))
+
+
+def _run(program: ScalarProgram, given: Sequence[TensorVariable]) -> list[TensorVariable | Variable[Any]]:
+    return program.run(given, partial(_tensor_constant, ndim=given[0].ndim), _apply)
 
 
 def _is_zero(x: TensorVariable) -> bool:
-    return isinstance(x, TensorConstant) and x.ndim == 0 and bool(x.data == 0)
+    return isinstance(x, TensorConstant) and x.data.size == 1 and not x.data.any()
 
 
 def _broadcast_like(x: TensorVariable, z: TensorVariable) -> TensorVariable:
