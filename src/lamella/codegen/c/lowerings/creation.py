@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.moves import copy_elements
+from lamella.codegen.c.lowerings.moves import copy_elements, move_element
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.ir import Alloc, AllocEmpty, MakeVector
 
@@ -61,4 +61,5 @@ def make_vector(op: MakeVector, step: Step) -> None:
     """Put scalars side by side."""
     scalars = step.inputs
     z = step.allocate([str(len(scalars))])
-    step.emit(*[f"(({z.c.storage} *){z.data})[{i}] = {x.element};" for i, x in enumerate(scalars)])
+    size = z.c.itemsize
+    step.emit(*[move_element(size, f"{z.data} + {size * i}", x.data) for i, x in enumerate(scalars)])
