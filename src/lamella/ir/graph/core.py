@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final, overload
 
@@ -677,3 +677,43 @@ class Op(Value, ABC, Generic[P, R_co]):
     def debug_perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         """Compute the outputs for a checking mode; the same as `perform` unless overridden."""
         self.perform(node, inputs, output_storage)
+
+    def make_thunk(
+        self,
+        node: Apply[Any],
+        storage_map: Mapping[Variable[Any], list[Any]],
+        compute_map: Mapping[Variable[Any], list[bool]],
+        no_recycling: Sequence[Variable[Any]] = (),
+        impl: str | None = None,
+    ) -> Callable[[], None]:
+        """Return what computes a node, reading and writing the cells of its Variables; by default it calls `perform`.
+
+        An Op overrides this where computing is more than a function of values: where it prepares something once it knows the node.
+
+        Parameters
+        ----------
+        node
+            The application.
+        storage_map
+            For each input and output a one-element list for its value.
+        compute_map
+            For each output a one-element list, to be set to True.
+        no_recycling
+            Outputs whose earlier value must not be reused.
+        impl
+            ``"py"`` or ``"c"`` where one way of computing is asked for; None for any.
+        """
+        inputs = [storage_map[variable] for variable in node.inputs]
+        outputs = [storage_map[variable] for variable in node.outputs]
+
+        def thunk() -> None:
+            self.perform(node, [cell[0] for cell in inputs], outputs)
+            for variable in node.outputs:
+                compute_map[variable][0] = True
+
+        return thunk
+
+    @property
+    def makes_own_thunk(self) -> bool:
+        """Whether the class overrides `make_thunk`."""
+        return type(self).make_thunk is not Op.make_thunk

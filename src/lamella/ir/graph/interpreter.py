@@ -43,11 +43,21 @@ def perform_node(node: Apply[Any], inputs: Sequence[Any]) -> list[Any]:
     """
     storage: list[list[Any]] = [[None] for _ in node.outputs]
     try:
-        node.op.perform(node, inputs, storage)
+        if node.op.makes_own_thunk:
+            _run_thunk(node, inputs, storage)
+        else:
+            node.op.perform(node, inputs, storage)
         return [_checked(node, i, cell[0]) for i, cell in enumerate(storage)]
     except Exception as error:
         annotate_error(error, node, inputs)
         raise
+
+
+def _run_thunk(node: Apply[Any], inputs: Sequence[Any], storage: Sequence[list[Any]]) -> None:
+    cells = {variable: [value] for variable, value in zip(node.inputs, inputs, strict=True)}
+    cells.update(zip(node.outputs, storage, strict=True))
+    computed = {variable: [False] for variable in node.outputs}
+    node.op.make_thunk(node, cells, computed)()
 
 
 def _checked(node: Apply[Any], index: int, value: Any) -> Any:
