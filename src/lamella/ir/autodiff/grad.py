@@ -10,7 +10,7 @@ from lamella.errors import DisconnectedInputError, NullTypeGradError
 from lamella.ir.autodiff.backward import accumulate_cotangents, disconnected
 from lamella.ir.graph.core import Variable
 from lamella.ir.graph.null_types import NullType
-from lamella.ir.scalar.dtypes import FLOAT_DTYPES, is_differentiable_dtype
+from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable
 
@@ -24,11 +24,13 @@ def _float_dtype(variable: TensorVariable) -> str:
     return variable.dtype if is_differentiable_dtype(variable.dtype) else "float64"
 
 
-def _check_cost(cost: TensorVariable) -> None:
+def _seed(cost: TensorVariable) -> TensorVariable:
+    """Return the cotangent of the cost: 1, of a float dtype."""
     if cost.ndim != 0:
         raise TypeError(f"the cost is a scalar; {cost!r} has {cost.ndim} dimensions: sum it, or use jacobian or Lop")
-    if cost.dtype not in FLOAT_DTYPES:
-        raise TypeError(f"the cost has a real floating-point dtype; {cost!r} is of {cost.dtype}")
+    if cost.dtype in COMPLEX_DTYPES:
+        raise TypeError(f"the cost is real; {cost!r} is of {cost.dtype}")
+    return lt.ones_like(cost, _float_dtype(cost))
 
 
 @overload
@@ -81,7 +83,7 @@ def grad(
     Parameters
     ----------
     cost
-        A scalar of floating-point dtype; may be None where `known_grads` are given.
+        A real scalar; may be None where `known_grads` are given. The gradient of an integer or boolean cost is 0.
     wrt
         The Variable, or a sequence of them.
     consider_constant
@@ -103,7 +105,7 @@ def grad(
     Raises
     ------
     TypeError
-        The cost is no scalar or of no real floating-point dtype, or a Variable of `wrt` is no Variable.
+        The cost is no scalar or is complex, or what stands in `wrt` is no Variable.
     DisconnectedInputError
         The cost does not depend on a Variable (see `disconnected_inputs`).
     NullTypeGradError
@@ -116,8 +118,7 @@ def grad(
         _require_variable(variable)
     seeds = dict(known_grads or {})
     if cost is not None:
-        _check_cost(cost)
-        seeds.setdefault(cost, lt.ones_like(cost))
+        seeds.setdefault(cost, _seed(cost))
     elif not seeds:
         raise TypeError("grad needs a cost or known_grads")
     for variable, known in seeds.items():
@@ -204,8 +205,7 @@ def subgraph_grad(
         raise ValueError("subgraph_grad needs a cost or start")
     seeds: dict[Variable[Any], Variable[Any]] = dict(start or {})
     if cost is not None:
-        _check_cost(cost)
-        one = lt.ones_like(cost)
+        one = _seed(cost)
         given = seeds.get(cost)
         seeds[cost] = lt.add(given, one) if isinstance(given, TensorVariable) else one
     cotangents = accumulate_cotangents(seeds, [*wrt, *end], _inner(end))
