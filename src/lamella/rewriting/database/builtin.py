@@ -12,9 +12,56 @@ from typing import Final, final
 import attrs
 
 from lamella.rewriting.engine import GraphRewriter, NodeRewriter
+from lamella.rewriting.rules.arithmetic import (
+    add_of_neg,
+    add_of_zero,
+    divide_by_number,
+    divide_of_neg,
+    mul_by_minus_one,
+    mul_by_one,
+    mul_of_neg,
+    neg_of_divide,
+    neg_of_mul,
+    neg_of_sub,
+    sub_of_neg,
+    sub_of_zero,
+)
 from lamella.rewriting.rules.casts import cast_of_cast, cast_to_own_dtype
+from lamella.rewriting.rules.comparisons import (
+    comparison_with_bound,
+    comparison_with_itself,
+    less_than_zero,
+    not_of_comparison,
+)
 from lamella.rewriting.rules.constant_folding import constant_folding
+from lamella.rewriting.rules.cotangents import (
+    annihilating_mul_of_finite,
+    annihilating_mul_of_nonzero,
+)
 from lamella.rewriting.rules.dimshuffle import dimshuffle_of_dimshuffle, dimshuffle_of_nothing
+from lamella.rewriting.rules.error_functions import (
+    one_minus_erf,
+    one_plus_erf,
+)
+from lamella.rewriting.rules.exponentials import (
+    exp_minus_one,
+    exp_of_log,
+    exp_of_log1p,
+    expm1_of_log1p,
+    log1p_of_expm1,
+    log_of_exp,
+    log_of_one_plus,
+    log_of_power,
+    log_of_prod,
+    log_of_scaled_exp,
+    one_minus_exp,
+)
+from lamella.rewriting.rules.extremes import (
+    clip_without_bounds,
+    extreme_of_bounds,
+    extreme_of_itself,
+    extreme_with_no_bound,
+)
 from lamella.rewriting.rules.fill import (
     alloc_of_fill,
     alloc_of_whole,
@@ -27,12 +74,72 @@ from lamella.rewriting.rules.fill import (
     sum_of_zeros,
 )
 from lamella.rewriting.rules.fusion import ElementwiseFusion
+from lamella.rewriting.rules.hyperbolic import (
+    log_of_cosh,
+    sinh_by_cosh,
+    sinh_times_reciprocal_of_cosh,
+)
 from lamella.rewriting.rules.identities import identity_of_x
 from lamella.rewriting.rules.inplace import InplaceElementwise
 from lamella.rewriting.rules.inplace_subtensor import InplaceIncSubtensor
+from lamella.rewriting.rules.integers import (
+    bits_with_number,
+    divide_integer_by_one,
+    integer_and_itself,
+    integer_products_collected,
+    integer_sums_collected,
+    mul_integer_by_zero,
+    shift_by_zero,
+    sub_integer_from_itself,
+)
 from lamella.rewriting.rules.involutions import idempotent_of_itself, involution_of_itself, rounding_of_rounded
 from lamella.rewriting.rules.joining import join_of_one, subtensor_of_join, subtensor_of_make_vector
+from lamella.rewriting.rules.log_sum_exp import (
+    exp_by_sum_of_exp,
+    exp_times_reciprocal_of_sum,
+    log_of_softmax,
+    log_of_sum_of_exp,
+    log_of_two_exps,
+    x_minus_log_sum_exp,
+)
+from lamella.rewriting.rules.logic import (
+    logic_with_itself,
+    logic_with_known,
+)
+from lamella.rewriting.rules.logistic import (
+    exp_by_one_plus_exp,
+    exp_times_sigmoid,
+    log1mexp_of_differences,
+    log1p_of_exp,
+    log1p_of_minus_sigmoid,
+    log_of_sigmoid,
+    one_minus_sigmoid,
+    reciprocal_of_one_plus_exp,
+)
 from lamella.rewriting.rules.nested_subtensor import subtensor_of_subtensor
+from lamella.rewriting.rules.nested_switch import (
+    switch_of_not,
+    switch_of_one_and_zero,
+    switch_of_switch,
+)
+from lamella.rewriting.rules.powers import (
+    abs_of_nonnegative,
+    even_of_negated,
+    integer_power,
+    mul_by_itself,
+    one_divided,
+    power_by_half,
+    power_by_small_integer,
+    power_by_unit,
+    reciprocal_of_neg,
+    sqrt_of_square,
+    square_of_sqrt,
+)
+from lamella.rewriting.rules.reassociation import (
+    float_products_collected,
+    float_sums_collected,
+    nested_fold,
+)
 from lamella.rewriting.rules.reductions import (
     reduction_of_dimshuffle,
     reduction_of_reduction,
@@ -47,6 +154,12 @@ from lamella.rewriting.rules.unbroadcast import (
     elemwise_of_unbroadcast,
     op_of_unbroadcast,
     unbroadcast_of_unbroadcast,
+)
+from lamella.rewriting.rules.without_nan import (
+    any_comparison_with_itself,
+    divide_by_itself,
+    mul_by_zero,
+    sub_from_itself,
 )
 
 __all__ = [
@@ -138,14 +251,112 @@ _STRUCTURE: tuple[Builtin, ...] = (
 )
 """What is structure and no arithmetic: constants, axes, lengths, indices, repeated values. Tidied whenever other rewrites are applied."""
 
-CANONICALIZE: tuple[Builtin, ...] = _STRUCTURE
+_NEUTRAL: tuple[Builtin, ...] = (
+    Builtin(mul_by_one, *_ALWAYS),
+    Builtin(add_of_zero, *_ALWAYS),
+    Builtin(sub_of_zero, *_ALWAYS),
+    Builtin(divide_by_number, *_ALWAYS),
+    Builtin(divide_integer_by_one, *_ALWAYS),
+    Builtin(shift_by_zero, *_ALWAYS),
+    Builtin(bits_with_number, *_ALWAYS),
+    Builtin(logic_with_known, *_ALWAYS),
+    Builtin(logic_with_itself, *_ALWAYS),
+    Builtin(integer_and_itself, *_ALWAYS),
+    Builtin(extreme_of_itself, *_ALWAYS),
+    Builtin(extreme_with_no_bound, *_ALWAYS),
+)
+
+_ALGEBRA: tuple[Builtin, ...] = (
+    *_NEUTRAL,
+    Builtin(annihilating_mul_of_nonzero, *_RUN),
+    Builtin(mul_by_minus_one, *_RUN),
+    Builtin(mul_of_neg, *_RUN),
+    Builtin(divide_of_neg, *_RUN),
+    Builtin(neg_of_mul, *_RUN),
+    Builtin(neg_of_divide, *_RUN),
+    Builtin(neg_of_sub, *_RUN),
+    Builtin(add_of_neg, *_RUN),
+    Builtin(sub_of_neg, *_RUN),
+    Builtin(mul_integer_by_zero, *_RUN),
+    Builtin(sub_integer_from_itself, *_RUN),
+    Builtin(integer_sums_collected, *_RUN),
+    Builtin(integer_products_collected, *_RUN),
+    Builtin(float_sums_collected, *_RUN, "reassociates"),
+    Builtin(float_products_collected, *_RUN, "reassociates"),
+    Builtin(power_by_unit, *_RUN),
+    Builtin(power_by_half, *_RUN),
+    Builtin(mul_by_itself, *_RUN),
+    Builtin(one_divided, *_RUN),
+    Builtin(reciprocal_of_neg, *_RUN),
+    Builtin(even_of_negated, *_RUN),
+    Builtin(abs_of_nonnegative, *_RUN),
+    Builtin(extreme_of_bounds, *_RUN),
+    Builtin(clip_without_bounds, *_RUN),
+    Builtin(comparison_with_itself, *_RUN),
+    Builtin(comparison_with_bound, *_RUN),
+    Builtin(less_than_zero, *_RUN),
+    Builtin(not_of_comparison, *_RUN),
+    Builtin(switch_of_not, *_RUN),
+    Builtin(switch_of_switch, *_RUN, "shape_unsafe"),
+    Builtin(switch_of_one_and_zero, *_RUN),
+)
+"""Arithmetic that is exact, for NaN, infinities and zeros of both signs, or says what it changes."""
+
+_WITHOUT_NAN: tuple[Builtin, ...] = (
+    Builtin(sub_from_itself, "nan_unsafe"),
+    Builtin(divide_by_itself, "nan_unsafe"),
+    Builtin(mul_by_zero, "nan_unsafe"),
+    Builtin(any_comparison_with_itself, "nan_unsafe"),
+    Builtin(annihilating_mul_of_finite, "nan_unsafe"),
+)
+
+CANONICALIZE: tuple[Builtin, ...] = (*_STRUCTURE, *_ALGEBRA, *_WITHOUT_NAN)
 """To a standard form."""
 
-STABILIZE: tuple[Builtin, ...] = _STRUCTURE
+STABILIZE: tuple[Builtin, ...] = (
+    *_STRUCTURE,
+    *_ALGEBRA,
+    Builtin(sqrt_of_square, *_RUN),
+    Builtin(square_of_sqrt, *_RUN),
+    Builtin(exp_of_log, *_RUN),
+    Builtin(exp_of_log1p, *_RUN),
+    Builtin(expm1_of_log1p, *_RUN),
+    Builtin(exp_minus_one, *_RUN),
+    Builtin(one_minus_exp, *_RUN),
+    Builtin(log_of_exp, *_RUN),
+    Builtin(log1p_of_expm1, *_RUN),
+    Builtin(log_of_two_exps, *_RUN),
+    Builtin(log_of_sum_of_exp, *_RUN),
+    Builtin(log_of_one_plus, *_RUN),
+    Builtin(log_of_power, *_RUN),
+    Builtin(log_of_scaled_exp, *_RUN),
+    Builtin(log_of_prod, *_RUN, "reassociates"),
+    Builtin(log_of_softmax, *_RUN),
+    Builtin(log_of_sigmoid, *_RUN),
+    Builtin(log_of_cosh, *_RUN),
+    Builtin(log1p_of_exp, *_RUN),
+    Builtin(log1p_of_minus_sigmoid, *_RUN),
+    Builtin(log1mexp_of_differences, *_RUN),
+    Builtin(reciprocal_of_one_plus_exp, *_RUN),
+    Builtin(exp_by_one_plus_exp, *_RUN),
+    Builtin(exp_times_sigmoid, *_RUN),
+    Builtin(one_minus_sigmoid, *_RUN),
+    Builtin(exp_by_sum_of_exp, *_RUN),
+    Builtin(exp_times_reciprocal_of_sum, *_RUN),
+    Builtin(x_minus_log_sum_exp, *_RUN),
+    Builtin(sinh_by_cosh, *_RUN),
+    Builtin(sinh_times_reciprocal_of_cosh, *_RUN),
+    Builtin(one_minus_erf, *_RUN),
+    Builtin(one_plus_erf, *_RUN),
+)
 """To forms that lose no accuracy and do not overflow."""
 
 SPECIALIZE: tuple[Builtin, ...] = (
     *_STRUCTURE,
+    *_ALGEBRA,
+    Builtin(integer_power, *_RUN),
+    Builtin(power_by_small_integer, *_RUN, "reassociates"),
+    Builtin(nested_fold, *_RUN),
     Builtin(second_to_alloc, *_RUN, "shape_unsafe"),
     Builtin(reduction_of_reduction, *_RUN, "reassociates"),
     Builtin(reduction_of_dimshuffle, *_RUN, "reassociates"),

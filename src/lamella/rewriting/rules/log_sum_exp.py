@@ -1,0 +1,196 @@
+"""Sums of exponentials: their logarithms, and exponentials divided by them.
+
+    before                              after
+    %0 = exp(%x)                        %3 = Softmax{axis=(1,)}(%x)
+    %1 = Sum{axis=(1,)}(%0)
+    %2 = dimshuffle(%1, 0, x)
+    %3 = true_divide(%0, %2)
+
+The Ops on the right overflow and underflow nowhere where the result does not. So these change values on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lamella.ir import (
+    FLOAT_DTYPES,
+    Add,
+    AnnihilatingMul,
+    Apply,
+    DimShuffle,
+    Exp,
+    FunctionGraph,
+    Log,
+    LogSoftmax,
+    LogSumExp,
+    Mul,
+    Reciprocal,
+    Softmax,
+    Sub,
+    Sum,
+    TensorVariable,
+    TrueDivide,
+    Variable,
+    as_tensor_variable,
+    lt,
+)
+from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.operands import applied, elementwise, instead_of, operands
+from lamella.rewriting.rules.products import with_factors_replaced
+
+__all__ = [
+    "exp_by_sum_of_exp",
+    "exp_times_reciprocal_of_sum",
+    "log_of_softmax",
+    "log_of_sum_of_exp",
+    "log_of_two_exps",
+    "x_minus_log_sum_exp",
+]
+
+
+def _exponent(variable: Variable[Any]) -> TensorVariable | None:
+    """Return x, if the Variable is ``exp(x)`` of floats x of its dtype."""
+    found = applied(Exp, variable)
+    return found[0] if found and found[0].dtype in FLOAT_DTYPES else None
+
+
+def _summed_exponent(variable: Variable[Any]) -> tuple[TensorVariable, tuple[int, ...]] | None:
+    """Return x and the axes, if the Variable is ``sum(exp(x))`` along axes, in the dtype of x."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, Sum):
+        return None
+    x = _exponent(node.inputs[0])
+    return (x, node.op.axes) if x is not None and x.dtype == variable.type.dtype else None
+
+
+def _keeps(node: Apply[Any], axes: Sequence[int]) -> bool:
+    """Whether a `DimShuffle` puts back, with length 1, the axes that a reduction took away, and does nothing else."""
+    assert isinstance(node.op, DimShuffle)
+    kept = iter(range(node.op.input_ndim))
+    order = node.op.new_order
+    return not node.op.dropped and order == tuple(["x" if i in axes else next(kept, -1) for i in range(len(order))])
+
+
+@node_rewriter(elementwise(Log))
+def log_of_two_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(exp(x) + exp(y)) -> logaddexp(x, y)``
+
+    Valid for floats. It pays where an exponential overflows or underflows.
+    """
+    found = applied(Add, node.inputs[0])
+    if found is None:
+        return None
+    total: TensorVariable | None = None
+    for term in found:
+        x = _exponent(term)
+        if x is None:
+            return None
+        total = x if total is None else lt.logaddexp(total, x)
+    return None if total is None else instead_of(node, total)
+
+
+@node_rewriter(elementwise(Log))
+def log_of_sum_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(sum(exp(x), axes)) -> logsumexp(x, axes)``, be the axes kept or not.
+
+    Valid for floats. It pays where exponentials overflow or underflow.
+    """
+    (total,) = operands(node)
+    moved = total.owner if total.owner is not None and isinstance(total.owner.op, DimShuffle) else None
+    found = _summed_exponent(total if moved is None else moved.inputs[0])
+    if found is None:
+        return None
+    x, axes = found
+    reduced = LogSumExp(axes)(x)
+    return instead_of(node, reduced if moved is None else moved.op(reduced))
+
+
+def _sum_with_kept_axes(variable: Variable[Any]) -> tuple[TensorVariable, tuple[int, ...]] | None:
+    """Return x and the axes, if the Variable is ``sum(exp(x), axes, keepdims=True)``."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, DimShuffle):
+        return None
+    found = _summed_exponent(node.inputs[0])
+    return found if found is not None and _keeps(node, found[1]) else None
+
+
+@node_rewriter(elementwise(TrueDivide))
+def exp_by_sum_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``exp(x) / sum(exp(x), axes, keepdims=True) -> softmax(x, axes)``
+
+    Valid for floats. It pays where exponentials overflow or all underflow, and because one pass is made.
+    """
+    x = _exponent(node.inputs[0])
+    found = None if x is None else _sum_with_kept_axes(node.inputs[1])
+    return instead_of(node, Softmax(found[1])(x)) if found and x is not None and found[0] is x else None
+
+
+def _divided_by_sum(
+    variable: TensorVariable,
+) -> tuple[TensorVariable, tuple[int, ...], TensorVariable | None] | None:
+    """Return x, the axes and g (or None), if the Variable is ``g / sum(exp(x), axes, keepdims=True)``; axes may be put back before or after."""
+    node = variable.owner
+    if node is None:
+        return None
+    moved = node if isinstance(node.op, DimShuffle) else None
+    inner = variable if moved is None else as_tensor_variable(moved.inputs[0])
+    product = applied((AnnihilatingMul, Mul), inner) or ()
+    g, inner = product if len(product) == 2 else (None, inner)
+    reciprocal = applied(Reciprocal, inner)
+    if reciprocal is None:
+        return None
+    if moved is None:
+        found = _sum_with_kept_axes(reciprocal[0])
+        return None if found is None else (*found, g)
+    found = _summed_exponent(reciprocal[0])
+    if found is None or not _keeps(moved, found[1]):
+        return None
+    return (*found, None if g is None else as_tensor_variable(moved.op(g)))
+
+
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def exp_times_reciprocal_of_sum(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g / sum(exp(x), axes, keepdims=True) * exp(x) -> g * softmax(x, axes)``, with or without g, which may itself be a product.
+
+    Valid for floats. It pays where exponentials overflow or all underflow, as in derivatives of ``log(sum(exp(x)))``.
+    """
+
+    def combined(other: TensorVariable, exponential: TensorVariable) -> TensorVariable | None:
+        x = _exponent(exponential)
+        found = None if x is None else _divided_by_sum(other)
+        if found is None or found[0] is not x:
+            return None
+        weights = Softmax(found[1])(found[0])
+        return weights if found[2] is None else lt.annihilating_mul(found[2], weights)
+
+    return with_factors_replaced(node, Exp, combined)
+
+
+@node_rewriter(elementwise(Log))
+def log_of_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(softmax(x, axes)) -> log_softmax(x, axes)``
+
+    Valid for floats. It pays where the softmax underflows.
+    """
+    inner = node.inputs[0].owner
+    if inner is None or not isinstance(inner.op, Softmax):
+        return None
+    return instead_of(node, LogSoftmax(inner.op.axes)(as_tensor_variable(inner.inputs[0])))
+
+
+@node_rewriter(elementwise(Sub))
+def x_minus_log_sum_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x - logsumexp(x, axes, keepdims=True) -> log_softmax(x, axes)``
+
+    Valid for floats. It pays because one pass is made, and because large numbers of x cancel before digits are lost.
+    """
+    x, y = operands(node)
+    moved = y.owner
+    if moved is None or not isinstance(moved.op, DimShuffle):
+        return None
+    inner = moved.inputs[0].owner
+    if inner is None or not isinstance(inner.op, LogSumExp) or inner.inputs[0] is not x:
+        return None
+    return instead_of(node, LogSoftmax(inner.op.axes)(x)) if _keeps(moved, inner.op.axes) else None

@@ -1,0 +1,185 @@
+"""The logistic function, its logarithm and its kin, written out in exponentials.
+
+    before                              after
+    %0 = neg(%x)                        %3 = sigmoid(%x)
+    %1 = exp(%0)
+    %2 = add(1.0, %1)
+    %3 = true_divide(1.0, %2)
+
+Of numbers of any size none of the functions overflows, or loses the digits of a small result. So these change values on purpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamella.ir import (
+    FLOAT_DTYPES,
+    Add,
+    AnnihilatingMul,
+    Apply,
+    Exp,
+    Expm1,
+    FunctionGraph,
+    Log,
+    Log1p,
+    Mul,
+    Neg,
+    Reciprocal,
+    Sigmoid,
+    Square,
+    Sub,
+    TensorVariable,
+    TrueDivide,
+    lt,
+)
+from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_number, operands, with_number
+from lamella.rewriting.rules.products import with_factors_replaced
+
+__all__ = [
+    "exp_by_one_plus_exp",
+    "exp_times_sigmoid",
+    "log1mexp_of_differences",
+    "log1p_of_exp",
+    "log1p_of_minus_sigmoid",
+    "log_of_sigmoid",
+    "one_minus_sigmoid",
+    "reciprocal_of_one_plus_exp",
+]
+
+
+def _exponent(variable: TensorVariable) -> TensorVariable | None:
+    """Return x, in the dtype of the Variable, if that is ``exp(x)`` of floats."""
+    found = applied(Exp, variable)
+    return lt.cast(found[0], variable.dtype) if found and variable.dtype in FLOAT_DTYPES else None
+
+
+def _exponent_of_one_plus(variable: TensorVariable) -> TensorVariable | None:
+    """Return x, if the Variable is ``1 + exp(x)`` of floats."""
+    if variable.owner is None or not applied(Add, variable):
+        return None
+    known = with_number(variable.owner)
+    return _exponent(known[2]) if known is not None and known[0] == 1 else None
+
+
+def _minus(x: TensorVariable) -> TensorVariable:
+    found = applied(Neg, x)
+    return lt.neg(x) if found is None else found[0]
+
+
+@node_rewriter(elementwise(Reciprocal))
+def reciprocal_of_one_plus_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``1 / (1 + exp(x)) -> sigmoid(-x)``
+
+    Valid for floats. It pays where the exponential overflows, and because less is computed.
+    """
+    x = _exponent_of_one_plus(operands(node)[0])
+    return None if x is None else instead_of(node, lt.sigmoid(_minus(x)))
+
+
+@node_rewriter(elementwise(TrueDivide))
+def exp_by_one_plus_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``exp(x) / (1 + exp(x)) -> sigmoid(x)``; ``y / (1 + exp(x)) -> y * sigmoid(-x)``
+
+    Valid for floats. It pays where the exponential overflows, and because less is computed.
+    """
+    y, denominator = operands(node)
+    x = _exponent_of_one_plus(denominator)
+    if x is None:
+        return None
+    if _exponent(y) is x:
+        return instead_of(node, lt.sigmoid(x))
+    return instead_of(node, lt.mul(y, lt.sigmoid(_minus(x))))
+
+
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def exp_times_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g * sigmoid(-x) * exp(x) -> g * sigmoid(x)``, in any order, with or without g; ``square(sigmoid(-x)) * exp(x) -> sigmoid(-x) * sigmoid(x)``
+
+    Valid for floats. It pays where the exponential overflows, as in derivatives of ``log(1 + exp(x))`` and ``1 / (1 + exp(x))``, and because less is
+    computed.
+    """
+
+    def combined(other: TensorVariable, exponential: TensorVariable) -> TensorVariable | None:
+        x = _exponent(exponential)
+        squared = applied(Square, other)
+        found = applied(Sigmoid, other if squared is None else squared[0])
+        if x is None or found is None or found[0] is not _minus(x):
+            return None
+        return lt.sigmoid(x) if squared is None else lt.mul(squared[0], lt.sigmoid(x))
+
+    return with_factors_replaced(node, Exp, combined)
+
+
+@node_rewriter(elementwise(Sub))
+def one_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``1 - sigmoid(x) -> sigmoid(-x)``, where nothing else needs ``sigmoid(x)``.
+
+    Valid for floats. It pays where the sigmoid is near 1 and the difference loses its digits; where both are needed, another exponential would be
+    computed.
+    """
+    x, y = operands(node)
+    found = applied(Sigmoid, y)
+    if found is None or not is_number(x, 1) or node.outputs[0].type.dtype != y.dtype:
+        return None
+    if len(fgraph.get_clients(y)) > 1:
+        return None
+    return instead_of(node, lt.sigmoid(_minus(lt.cast(found[0], y.dtype))))
+
+
+@node_rewriter(elementwise(Log))
+def log_of_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(sigmoid(x)) -> log_sigmoid(x)``
+
+    Valid for floats. It pays where the sigmoid underflows or is near 1, and because less is computed.
+    """
+    found = applied(Sigmoid, node.inputs[0])
+    return None if found is None else instead_of(node, lt.log_sigmoid(found[0]))
+
+
+@node_rewriter(elementwise(Log1p))
+def log1p_of_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log1p(-sigmoid(x)) -> log_sigmoid(-x)``
+
+    Valid for floats. It pays where the sigmoid is near 1, and because less is computed.
+    """
+    negated = applied(Neg, node.inputs[0])
+    found = None if negated is None else applied(Sigmoid, negated[0])
+    return (
+        None
+        if found is None or negated is None
+        else instead_of(node, lt.log_sigmoid(_minus(lt.cast(found[0], negated[0].dtype))))
+    )
+
+
+@node_rewriter(elementwise(Log1p))
+def log1p_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log1p(exp(x)) -> softplus(x)``, and ``log1p(-exp(x)) -> log1mexp(x)``
+
+    Valid for floats. It pays where the exponential overflows or is near 1.
+    """
+    (y,) = operands(node)
+    x = _exponent(y)
+    if x is not None:
+        return instead_of(node, lt.softplus(x))
+    negated = applied(Neg, y)
+    x = None if negated is None else _exponent(negated[0])
+    return None if x is None else instead_of(node, lt.log1mexp(x))
+
+
+@node_rewriter(elementwise(Log))
+def log1mexp_of_differences(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(-expm1(x)) -> log1mexp(x)``, and ``log(0 - expm1(x)) -> log1mexp(x)``
+
+    Valid for floats. It pays where x is far below 0, and -1 is near.
+    """
+    (y,) = operands(node)
+    found = applied(Neg, y)
+    if found is None:
+        difference = applied(Sub, y)
+        found = (difference[1],) if difference and is_number(difference[0], 0) else None
+    inner = None if found is None else applied(Expm1, found[0])
+    if inner is None or y.dtype not in FLOAT_DTYPES:
+        return None
+    return instead_of(node, lt.log1mexp(lt.cast(inner[0], y.dtype)))

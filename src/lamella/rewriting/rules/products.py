@@ -1,0 +1,77 @@
+"""Factors of products, plain or of cotangents, of which two make something better together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from lamella.ir import AnnihilatingMul, Apply, Elemwise, Mul, Neg, ScalarOp, TensorVariable, lt
+from lamella.rewriting.rules.operands import applied, instead_of, operands
+
+__all__ = ["with_factors_replaced"]
+
+_PRODUCTS: Final = (Mul, AnnihilatingMul)
+_DEPTH: Final = 4
+
+Combine = Callable[[TensorVariable, TensorVariable], TensorVariable | None]
+
+
+def with_factors_replaced(
+    node: Apply[Any], kind: type[ScalarOp[Any]], combined: Combine
+) -> list[TensorVariable] | None:
+    """Return what replaces a product one of whose factors is f(x), if another makes something better with it.
+
+    Parameters
+    ----------
+    node
+        A product of two.
+    kind
+        The scalar Op f: it is asked for first, since most factors are others.
+    combined
+        Returns, for another factor and f(x), what stands for their product, or None. The other factor may be inside a product of
+        products, or behind a minus sign; an `AnnihilatingMul` that the factors are taken from stays one.
+    """
+    if len(node.inputs) != 2:
+        return None
+    x, y = operands(node)
+    assert isinstance(node.op, Elemwise)
+    if applied(kind, y):
+        made = _replaced(x, y, combined, node.op)
+    elif applied(kind, x) and isinstance(node.op.scalar_op, Mul):
+        made = _replaced(y, x, combined, node.op)
+    else:
+        return None
+    return None if made is None else instead_of(node, made)
+
+
+def _replaced(
+    product: TensorVariable, factor: TensorVariable, combined: Combine, op: Elemwise[Any]
+) -> TensorVariable | None:
+    """Return the product of a product and a factor, with one of the former's factors combined with that one; None where there is none."""
+    path: list[tuple[Elemwise[Any], tuple[TensorVariable, ...]]] = []
+    while True:
+        whole = combined(product, factor)
+        if whole is not None:
+            break
+        negated = applied(Neg, product)
+        if negated is not None and len(path) < _DEPTH:
+            path.append((lt.neg, ()))
+            (product,) = negated
+            continue
+        found = applied(_PRODUCTS, product)
+        if found is None or len(found) != 2 or len(path) == _DEPTH or product.owner is None:
+            return None
+        inner = product.owner.op
+        assert isinstance(inner, Elemwise)
+        g, slope = found
+        whole = combined(slope, factor)
+        if whole is not None:
+            annihilating = isinstance(inner.scalar_op, AnnihilatingMul) or isinstance(op.scalar_op, AnnihilatingMul)
+            outer = inner if isinstance(inner.scalar_op, AnnihilatingMul) or not annihilating else op
+            whole = outer(g, whole)
+            break
+        path.append((inner, (slope,)))
+        product = g
+    for step, slopes in reversed(path):
+        whole = step(whole, *slopes)
+    return whole
