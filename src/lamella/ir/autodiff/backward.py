@@ -35,7 +35,8 @@ def _is_null(variable: Variable[Any]) -> bool:
     return isinstance(variable.type, NullType)
 
 
-def _total(terms: Sequence[Variable[Any]]) -> Variable[Any]:
+def total_cotangent(terms: Sequence[Variable[Any]]) -> Variable[Any]:
+    """Return the sum of cotangents of one Variable."""
     for term in terms:
         if _is_null(term):
             return term
@@ -118,7 +119,7 @@ def accumulate_cotangents(
         found = totals.get(variable)
         if found is None:
             contributions = terms.get(variable)
-            found = totals[variable] = _total(contributions) if contributions else disconnected()
+            found = totals[variable] = total_cotangent(contributions) if contributions else disconnected()
         return found
 
     for node in reversed(order):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from lamella.errors import DisconnectedInputError, GradientNotImplementedError
-from lamella.ir.autodiff.backward import accumulate_cotangents, connection_pattern
+from lamella.ir.autodiff.backward import accumulate_cotangents, connection_pattern, total_cotangent
 from lamella.ir.autodiff.grad import OnDisconnected, ReturnDisconnected, grad
 from lamella.ir.graph.core import Apply, Op, Variable
 from lamella.ir.graph.null_types import DisconnectedType
@@ -203,8 +203,7 @@ def _by_double_lop(node: Apply[Any], points: Sequence[Variable[Any] | None]) -> 
             if isinstance(pulled[i].type, DisconnectedType) or point is None:
                 continue
             given = seeds.get(pulled[i])
-            both = isinstance(given, TensorVariable) and isinstance(point, TensorVariable)
-            seeds[pulled[i]] = lt.add(given, point) if both else point  # type: ignore[arg-type]  # both are tensors
+            seeds[pulled[i]] = point if given is None else total_cotangent([given, point])
         if not seeds:
             tangents.append(None)
             continue
