@@ -1,0 +1,1 @@
+"""The rules, one file for each file of rules; and random graphs, rewritten and not."""
