@@ -31,6 +31,19 @@ def test_equal_elements_keep_their_order(dtype: str) -> None:
     assert_same_as_perform([x], [lt.sort(x), lt.argsort(x)], [values], [edges], [edges[::-1]])
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_rows_with_few_different_elements(dtype: str) -> None:
+    x = TensorType(dtype, (None, None))("x")
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 5, (300, 7)).astype(dtype)
+    if values.dtype.kind in "fc":
+        values[rng.integers(0, 2, values.shape) == 1] *= -1
+        values[rng.integers(0, 4, values.shape) == 1] = np.nan
+        values[rng.integers(0, 4, values.shape) == 1] = -np.nan
+    outputs = [lt.sort(x, 0), lt.argsort(x, 0), lt.sort(lt.transpose(x), 1), lt.argsort(lt.transpose(x), 1)]
+    assert_same_as_perform([x], outputs, [values], layouts=["contiguous", "fortran", "reversed"])
+
+
 def test_gives_memory_of_its_own() -> None:
     x = lt.dvector("x")
     function = compiled([x], [lt.sort(x)])

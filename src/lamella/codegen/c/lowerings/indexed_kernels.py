@@ -26,14 +26,17 @@ def add_check_kernel(unit: Unit, n_indices: int) -> str:
     ``lm_indexed``.
     """
     unit.need("indexed")
-    places = _places(unit, n_indices)
+    checks = "\n".join(
+        [
+            f"    x->outside |= lm_any_outside(n, data[{i + 2}], strides[{i + 2}], x->lengths[{i}]);"
+            for i in range(n_indices)
+        ]
+    )
     return unit.kernel(
         f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
     lm_indexed *const x = (lm_indexed *)data[{n_indices + 2}];
-    lm_int places[LM_CHUNK];
-    for (lm_int done = 0; done < n; done += LM_CHUNK)
-        x->outside |= {places}(n - done < LM_CHUNK ? n - done : LM_CHUNK, done, data + 2, strides + 2, x, places);
+{checks}
 }}""",
         "check",
     )
@@ -66,25 +69,34 @@ def add_places_kernel(unit: Unit, n_indices: int, action: Action, dtype: CDType)
 def _places(unit: Unit, n_indices: int) -> str:
     """Add the function that computes places, and returns whether an index is out of bounds."""
     addresses = "\n".join([f"    const char *const a{i} = data[{i}] + first * strides[{i}];" for i in range(n_indices)])
-    loads = "\n".join(
-        [
-            f"        lm_int i{i} = *(const int64_t *)(a{i} + k * strides[{i}]);\n"
-            f"        if (i{i} < 0) i{i} += x->lengths[{i}];\n"
-            f"        outside |= (uintptr_t)i{i} >= (uintptr_t)x->lengths[{i}];"
-            for i in range(n_indices)
-        ]
-    )
+    near = " && ".join([f"strides[{i}] == 8" for i in range(n_indices)])
     place = " + ".join([f"i{i} * x->by[{i}]" for i in range(n_indices)])
+
+    def loop(stride: str) -> str:
+        loads = "\n".join(
+            [
+                f"            lm_int i{i} = *(const int64_t *)(a{i} + k * {stride.format(i)});\n"
+                f"            i{i} += i{i} < 0 ? x->lengths[{i}] : 0;\n"
+                f"            outside |= (uintptr_t)i{i} >= (uintptr_t)x->lengths[{i}];"
+                for i in range(n_indices)
+            ]
+        )
+        return f"""        for (lm_int k = 0; k < n; ++k) {{
+{loads}
+            places[k] = {place or "0"};
+        }}"""
+
     return unit.kernel(
         f"""static inline int {KERNEL_NAME}(
     const lm_int n, const lm_int first, char *const *const data, const lm_int *const strides, const lm_indexed *const x,
-    lm_int *const places)
+    lm_int *const restrict places)
 {{
 {addresses}
     int outside = 0;
-    for (lm_int k = 0; k < n; ++k) {{
-{loads}
-        places[k] = {place or "0"};
+    if ({near or "1"}) {{
+{loop("8")}
+    }} else {{
+{loop("strides[{}]")}
     }}
     return outside;
 }}""",

@@ -1,7 +1,5 @@
 /* The host of compiled functions in Python: arrays in and out, the interpreter lock, Ops computed by their `perform`. */
 
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <dlfcn.h>
 
@@ -334,12 +332,7 @@ static int lm_sort(lm_call *const call, const lm_value *const out, const lm_valu
     lm_drop_value(call, *out);
     PyObject *const object = lm_wrap(in->place, in->type);
     if (object == NULL) return -1;
-    PyObject *sorted;
-    if (indices) sorted = PyArray_ArgSort((PyArrayObject *)object, axis, NPY_STABLESORT);
-    else {
-        sorted = PyArray_NewCopy((PyArrayObject *)object, NPY_KEEPORDER);
-        if (sorted != NULL && PyArray_Sort((PyArrayObject *)sorted, axis, NPY_STABLESORT) < 0) Py_CLEAR(sorted);
-    }
+    PyObject *const sorted = lm_sorted((PyArrayObject *)object, axis, in->type->dtype, indices);
     Py_DECREF(object);
     return sorted == NULL ? -1 : lm_accept(out->place, out->type, sorted, 0);
 }

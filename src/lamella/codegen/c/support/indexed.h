@@ -19,6 +19,23 @@ typedef void (*lm_points)(lm_int n, const lm_int *places, char *array, char *bes
 /* `n` elements from `array` on, and as many from `beside` on. */
 typedef void (*lm_row_of)(lm_int n, char *array, lm_int array_stride, char *beside, lm_int stride);
 
+/* Whether an integer of a vector is no index of an axis, counted from its first or its last element. */
+static int lm_any_outside(const lm_int n, const char *const data, const lm_int stride, const lm_int length)
+{
+    lm_int outside = 0;
+    if (stride == 8)
+        for (lm_int k = 0; k < n; ++k) {
+            const lm_int index = ((const int64_t *)data)[k];
+            outside |= index < -length || index >= length;
+        }
+    else
+        for (lm_int k = 0; k < n; ++k) {
+            const lm_int index = *(const int64_t *)(data + k * stride);
+            outside |= index < -length || index >= length;
+        }
+    return outside != 0;
+}
+
 /* Leave out kept axes of length 1, and join those that lie in memory as one. */
 static void lm_join_kept(lm_indexed *const x)
 {

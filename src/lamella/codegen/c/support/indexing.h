@@ -48,14 +48,3 @@ static inline lm_slice lm_slice_of(
     const lm_slice empty = {0, 0}, found = {first, (distance - 1) / size + 1};
     return distance <= 0 ? empty : found;
 }
-
-/* Whether all integers of a vector are indices of an axis, counted from its first or its last element. */
-static inline int lm_in_bounds(const lm_int n, const char *const data, const lm_int stride, const lm_int length)
-{
-    int outside = 0;
-    for (lm_int i = 0; i < n; ++i) {
-        const int64_t index = *(const int64_t *)(data + i * stride);
-        outside |= index < -length || index >= length;
-    }
-    return !outside;
-}
