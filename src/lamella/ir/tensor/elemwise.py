@@ -161,7 +161,10 @@ class Elemwise(Op[P, TensorVariable]):
         fresh: list[npt.NDArray[Any]] = []
         for array, out in zip(self.scalar_op.compute(inputs), node.outputs, strict=True):
             array = array.astype(out.type.dtype, copy=False)
-            if array.shape != shape or any([np.may_share_memory(array, x) for x in inputs]):
+            shared = any([np.may_share_memory(array, x) for x in inputs])
+            if (
+                array.shape != shape or shared or not array.flags.writeable
+            ):  # what NumPy broadcasts cannot be written to
                 array = np.array(np.broadcast_to(array, shape))
             fresh.append(array)
         for i, (cell, array) in enumerate(zip(output_storage, fresh, strict=True)):

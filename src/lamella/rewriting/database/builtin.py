@@ -148,7 +148,7 @@ from lamella.rewriting.rules.reductions import (
 from lamella.rewriting.rules.reshape import reshape_of_reshape, reshape_of_unit_axes
 from lamella.rewriting.rules.shape import shape_i_of_computed, shape_of_lengths
 from lamella.rewriting.rules.specify_shape import specify_shape_of_known, specify_shape_of_specify_shape
-from lamella.rewriting.rules.subtensor import inc_subtensor_of_whole, index_of_known, subtensor_of_written
+from lamella.rewriting.rules.subtensor import inc_of_whole, index_of_known, set_of_whole, subtensor_of_written
 from lamella.rewriting.rules.switch import switch_of_known, switch_of_same
 from lamella.rewriting.rules.unbroadcast import (
     elemwise_of_unbroadcast,
@@ -169,6 +169,7 @@ __all__ = [
     "INPLACE",
     "SPECIALIZE",
     "STABILIZE",
+    "STRUCTURE",
     "UNCANONICALIZE",
     "USELESS",
     "Builtin",
@@ -218,7 +219,7 @@ _NO_OPERATION: tuple[Builtin, ...] = (
 USELESS: tuple[Builtin, ...] = _NO_OPERATION
 """Operations that do nothing."""
 
-_STRUCTURE: tuple[Builtin, ...] = (
+STRUCTURE: tuple[Builtin, ...] = (
     Builtin(constant_folding, *_ALWAYS),
     *_NO_OPERATION,
     Builtin(dimshuffle_of_dimshuffle, *_ALWAYS),
@@ -237,7 +238,8 @@ _STRUCTURE: tuple[Builtin, ...] = (
     Builtin(subtensor_of_subtensor, *_RUN),
     Builtin(subtensor_of_join, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_written, *_RUN, "shape_unsafe"),
-    Builtin(inc_subtensor_of_whole, *_RUN),
+    Builtin(inc_of_whole, *_RUN),
+    Builtin(set_of_whole, *_RUN, "shape_unsafe"),
     Builtin(alloc_of_whole, *_RUN),
     Builtin(alloc_of_fill, *_RUN, "shape_unsafe"),
     Builtin(fill_with_whole, *_RUN, "shape_unsafe"),
@@ -310,11 +312,11 @@ _WITHOUT_NAN: tuple[Builtin, ...] = (
     Builtin(annihilating_mul_of_finite, "nan_unsafe"),
 )
 
-CANONICALIZE: tuple[Builtin, ...] = (*_STRUCTURE, *_ALGEBRA, *_WITHOUT_NAN)
+CANONICALIZE: tuple[Builtin, ...] = (*STRUCTURE, *_ALGEBRA, *_WITHOUT_NAN)
 """To a standard form."""
 
 STABILIZE: tuple[Builtin, ...] = (
-    *_STRUCTURE,
+    *STRUCTURE,
     *_ALGEBRA,
     Builtin(sqrt_of_square, *_RUN),
     Builtin(square_of_sqrt, *_RUN),
@@ -352,7 +354,7 @@ STABILIZE: tuple[Builtin, ...] = (
 """To forms that lose no accuracy and do not overflow."""
 
 SPECIALIZE: tuple[Builtin, ...] = (
-    *_STRUCTURE,
+    *STRUCTURE,
     *_ALGEBRA,
     Builtin(integer_power, *_RUN),
     Builtin(power_by_small_integer, *_RUN, "reassociates"),

@@ -56,25 +56,36 @@ _FILLS: Final = (Elemwise, Alloc)
 
 
 def _repeated(variable: Variable[Any]) -> TensorVariable | None:
-    """Return the value that a node repeats, if it does nothing else."""
+    """Return the value that a node repeats, if it does nothing else.
+
+    What the type of the node knows of the lengths that are not repeated is known of the value: a length of 1 is to broadcast as it did.
+    """
     node = variable.owner
     if node is None:
         return None
     if isinstance(node.op, Alloc):
-        return as_tensor_variable(node.inputs[0])
-    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second) and not node.op.inplace_pattern:
-        return as_tensor_variable(node.inputs[1])
-    return None
+        value = as_tensor_variable(node.inputs[0])
+    elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second) and not node.op.inplace_pattern:
+        value = as_tensor_variable(node.inputs[1])
+    else:
+        return None
+    lengths = variable.type.shape[variable.type.ndim - value.ndim :]
+    if None not in value.type.shape:
+        return value
+    return lt.specify_shape(value, [a if b is None else None for a, b in zip(lengths, value.type.shape, strict=True)])
 
 
 def _repeated_as(value: TensorVariable, fill: Variable[Any]) -> TensorVariable:
-    """Return another value repeated as `fill` repeats its."""
+    """Return another value repeated as `fill` repeats its; along axes where this has length 1, the value may have another length."""
     node = fill.owner
     assert node is not None
-    repeated: TensorVariable = (
-        node.op(value, *node.inputs[1:]) if isinstance(node.op, Alloc) else node.op(node.inputs[0], value)
-    )
-    return repeated
+    if not isinstance(node.op, Alloc):
+        return lt.second(as_tensor_variable(node.inputs[0]), value)
+    lengths = [as_tensor_variable(length) for length in node.inputs[1:]]
+    for axis, (a, b) in enumerate(zip(fill.type.shape, value.type.shape, strict=True)):
+        if a == 1 and b != 1:
+            lengths[axis] = lt.shape_i(value, axis)
+    return Alloc()(value, *lengths)
 
 
 @node_rewriter([OpPattern(Elemwise, inplace_pattern=())])

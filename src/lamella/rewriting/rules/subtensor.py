@@ -30,7 +30,7 @@ from lamella.rewriting.rules.index_parts import (
 )
 from lamella.typing_layer import symbolic_shape
 
-__all__ = ["inc_subtensor_of_whole", "index_of_known", "subtensor_of_written"]
+__all__ = ["inc_of_whole", "index_of_known", "set_of_whole", "subtensor_of_written"]
 
 
 @node_rewriter([Subtensor, IncSubtensor])
@@ -67,17 +67,28 @@ def _is_whole(part: Part, x: TensorVariable, axis: int) -> bool:
 
 
 @node_rewriter([IncSubtensor])
-def inc_subtensor_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``x[:].inc(v) -> x + v``, and ``x[:].set(v) -> alloc(v, shape of x)``
+def inc_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[:].inc(v) -> x + v``
 
-    Always valid, but that errors of computing x are not raised where it is set. It pays because elementwise operations fuse, and x need not be
-    computed.
+    Always valid. It pays because elementwise operations fuse.
     """
-    x, value = [as_tensor_variable(variable) for variable in node.inputs[:2]]
     match node.op:
         case IncSubtensor((), inplace=False, set_instead_of_inc=False):
+            x, value = [as_tensor_variable(variable) for variable in node.inputs]
             return fitted(lt.add(x, value), node.outputs[0])
+        case _:
+            return None
+
+
+@node_rewriter([IncSubtensor])
+def set_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[:].set(v) -> alloc(v, shape of x)``
+
+    Always valid, but that errors of computing x are not raised. It pays because x need not be computed.
+    """
+    match node.op:
         case IncSubtensor((), inplace=False, set_instead_of_inc=True):
+            x, value = [as_tensor_variable(variable) for variable in node.inputs]
             return fitted(Alloc()(value, *symbolic_shape(x)), node.outputs[0])
         case _:
             return None
