@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.codegen.c.unit import KERNEL_NAME
 from lamella.ir import Nonzero
@@ -16,7 +17,6 @@ def nonzero(op: Nonzero, step: Step) -> None:
         step.unit.need("half")
     elif x.c.kind == "c":
         step.unit.need("complex")
-    step.unit.need("rows")
     count = step.unit.kernel(_counting(x), "count")
     fill = step.unit.kernel(_filling(x), "nonzero")
     n = f"n{step.number}"
@@ -24,11 +24,8 @@ def nonzero(op: Nonzero, step: Step) -> None:
     step.nest(count, x.shape, x.ndim, [x.strided, Strided(f"(char *)&{n}", integers(["0"] * x.ndim))])
     outputs = [step.allocate([n], index=axis) for axis in range(x.ndim)]
     places = ", ".join([f"(int64_t *){z.data}" for z in outputs])
-    step.emit(
-        f"void *const unlocked{step.number} = {x.size} >= LM_LONG ? call->serve->unlock() : NULL;",
-        f"{fill}({n}, {x.data}, {x.shape}, {x.strides}, (int64_t *const[]){{{places}}});",
-        f"if (unlocked{step.number} != NULL) call->serve->lock(unlocked{step.number});",
-    )
+    with unlocked_for_long(step, x.size):
+        step.emit(f"{fill}({n}, {x.data}, {x.shape}, {x.strides}, (int64_t *const[]){{{places}}});")
 
 
 def _is_nonzero(x: Array, address: str) -> str:

@@ -8,6 +8,8 @@ z = arange(0, n, 2)
 from __future__ import annotations
 
 from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.lowerings.creation import require_addressable
+from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long
 from lamella.codegen.c.step import Array, Step
 from lamella.errors import LoweringError
 from lamella.ir import ARange
@@ -24,6 +26,7 @@ def arange(op: ARange, step: Step) -> None:
         _float_ends(step, z, start, stop, by)
     else:
         raise LoweringError(f"a range of {z.type.dtype} between bounds of other dtypes is left to NumPy")
+    require_addressable(step, [_name("length", step)], z.c.itemsize)
     step.allocate([_name("length", step)])
     _fill(step, z)
 
@@ -77,5 +80,6 @@ def _fill(step: Step, z: Array) -> None:
     step.emit(
         f"if ({length} > 0) {place}[0] = {z.c.stored(first)};",
         f"if ({length} > 1) {place}[1] = {z.c.stored(second)};",
-        f"for (lm_int i = 2; i < {length}; ++i) {place}[i] = {z.c.stored(element)};",
     )
+    with unlocked_for_long(step, length):
+        step.emit(f"for (lm_int i = 2; i < {length}; ++i) {place}[i] = {z.c.stored(element)};")
