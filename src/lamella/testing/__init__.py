@@ -1,8 +1,33 @@
 """The testing layer: verifiers of the Op, Type and rewrite contracts, for any project's own Ops."""
 
+from lamella.testing.backend_comparison import DEFAULT_BACKENDS as DEFAULT_BACKENDS
+from lamella.testing.backend_comparison import Backend as Backend
+from lamella.testing.backend_comparison import BackendMismatch as BackendMismatch
+from lamella.testing.backend_comparison import ComparedBackends as ComparedBackends
+from lamella.testing.backend_comparison import compare_backends as compare_backends
+from lamella.testing.broadcast_cases import broadcast_cases as broadcast_cases
+from lamella.testing.directional import RopLopChecker as RopLopChecker
+from lamella.testing.directional import check_rop_lop as check_rop_lop
 from lamella.testing.gradient_check import GradientError as GradientError
 from lamella.testing.gradient_check import verify_grad as verify_grad
+from lamella.testing.memory_layouts import MEMORY_LAYOUTS as MEMORY_LAYOUTS
+from lamella.testing.memory_layouts import in_layout as in_layout
+from lamella.testing.memory_layouts import memory_layouts as memory_layouts
 from lamella.testing.numeric_gradient import NumericGradient as NumericGradient
 from lamella.testing.numeric_gradient import numeric_gradient as numeric_gradient
+from lamella.testing.op_testers import Cases as Cases
+from lamella.testing.op_testers import OpTester as OpTester
+from lamella.testing.op_testers import make_broadcast_tester as make_broadcast_tester
+from lamella.testing.op_testers import make_tester as make_tester
+from lamella.testing.op_testers import makeBroadcastTester as makeBroadcastTester
+from lamella.testing.op_testers import makeTester as makeTester
+from lamella.testing.op_values import Check as Check
+from lamella.testing.op_values import assert_bad_build as assert_bad_build
+from lamella.testing.op_values import assert_bad_runtime as assert_bad_runtime
+from lamella.testing.op_values import assert_op_values as assert_op_values
+from lamella.testing.op_values import symbolic_inputs as symbolic_inputs
+from lamella.testing.rounding import rounding_errors as rounding_errors
 from lamella.testing.shape_check import InferShapeTester as InferShapeTester
 from lamella.testing.shape_check import check_infer_shape as check_infer_shape
+from lamella.testing.ulps import ulps_apart as ulps_apart
+from lamella.testing.value_difference import value_difference as value_difference
