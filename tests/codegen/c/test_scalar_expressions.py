@@ -167,11 +167,11 @@ def scale(op: ScalarOp[Any], values: Sequence[Array], expected: Array) -> Array 
     """What the error of functions is measured by whose result is a small difference of large numbers."""
     with np.errstate(all="ignore"):
         if isinstance(op, LogAddExp | LogAddExp2 | Softplus):
-            return np.max([np.where(np.isfinite(v), np.abs(v), 0) for v in values], axis=0)
+            return np.asarray(np.max([np.where(np.isfinite(v), np.abs(v), 0) for v in values], axis=0))
         if isinstance(op, GammaLn | Digamma):  # next to their zeros
-            return np.maximum(np.where(np.isfinite(values[0]), np.abs(values[0]), 0), 1)
+            return np.asarray(np.maximum(np.where(np.isfinite(values[0]), np.abs(values[0]), 0), 1))
         if expected.dtype.kind == "c":
-            return np.abs(np.where(np.isfinite(expected), expected, 0))
+            return np.asarray(np.abs(np.where(np.isfinite(expected), expected, 0)))
     return None
 
 

@@ -1,16 +1,17 @@
 """Kernels of elementwise Ops: one pass over the elements of all operands.
 
-    static inline void KERNEL_element(double *const o0, const double i0, const double i1)      what one element is
-    static void KERNEL(lm_int n, char *const *data, const lm_int *strides)                      the loops
+    static inline void element0(double *o0, double i0, double i1)                  what one element is
+    static void loop0(lm_int n, double *o0, const double *i0, double i1)           elements one behind the other, or the same for all
+    static void kernel0(lm_int n, char *const *data, const lm_int *strides)        any strides
 
-There are two loops: one over elements that lie one behind the other (or are the same for all), which becomes vector code,
-and one for any strides.
+Only the second has a loop that becomes vector code. Operands with other strides are brought into its form: copied to and from
+small arrays, a block at a time; or, where an operand varies that is usually the same, taken one element at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 import attrs
 
@@ -19,7 +20,10 @@ from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import ScalarOp
 
-__all__ = ["ElementwiseKernel", "Operand"]
+__all__ = ["ElementwiseKernel", "Operand", "add_elementwise_kernel"]
+
+_LARGEST_BLOCK: Final = 256
+_BYTES_OF_BLOCKS: Final = 16384
 
 
 @final
@@ -100,7 +104,8 @@ def add_elementwise_kernel(
     unit.need(*body.headers)
     written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
     element = unit.kernel(_element(body, written, names, results), "element")
-    loops = unit.kernel(_loops(element, written, names))
+    loop = unit.kernel(_loop(element, written, names), "loop")
+    loops = unit.kernel(_kernel(loop, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     return ElementwiseKernel(loops, element, guard)
 
@@ -118,49 +123,80 @@ def _element(body: ScalarBody, written: Named, read: Named, results: Sequence[st
     return f"static inline void {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
 
 
-def _loops(element: str, written: Named, read: Named) -> str:
-    operands = [*written, *read]
-    test = " && ".join(
-        [
-            f"strides[{i}] == {C_DTYPES[o.dtype].itemsize if o.inner == 'contiguous' else 0}"
-            for i, (_, o) in enumerate(operands)
-        ]
-    )
-    addresses = "\n".join(
-        [
-            f"    {'const ' if i >= len(written) else ''}char *const {name} = data[{i}];"
-            for i, (name, _) in enumerate(operands)
-        ]
-    )
-    usual = [_at_usual_place(name, o) for name, o in operands]
-    anywhere = [f"({name} + i * strides[{i}])" for i, (name, _) in enumerate(operands)]
-    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
+def _loop(element: str, written: Named, read: Named) -> str:
+    parameters = [f"{C_DTYPES[o.dtype].storage} *const {name}" for name, o in written]
+    arguments = [f"{name} + i" for name, _ in written]
+    for name, operand in read:
+        c = C_DTYPES[operand.dtype]
+        if operand.inner == "same":
+            parameters.append(f"const {c.computed} {name}")
+            arguments.append(name)
+        else:
+            parameters.append(f"const {c.storage} *const {name}")
+            arguments.append(c.loaded(f"{name}[i]"))
+    return f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, {", ".join(parameters)})
 {{
-{addresses}
-    if ({test}) {{
 #pragma omp simd
-        for (lm_int i = 0; i < n; ++i)
-            {_call(element, written, read, usual)}
-    }} else {{
-#pragma omp simd
-        for (lm_int i = 0; i < n; ++i)
-            {_call(element, written, read, anywhere)}
-    }}
+    for (lm_int i = 0; i < n; ++i) {element}({", ".join(arguments)});
 }}"""
 
 
-def _at_usual_place(name: str, operand: Operand) -> str:
-    return f"({name} + i * {C_DTYPES[operand.dtype].itemsize})" if operand.inner == "contiguous" else name
+def _kernel(loop: str, written: Named, read: Named) -> str:
+    operands = [*written, *read]
+    varying = [(i, name, C_DTYPES[o.dtype]) for i, (name, o) in enumerate(operands) if o.inner == "contiguous"]
+    same = [i for i, (_, o) in enumerate(operands) if o.inner == "same"]
+    block = max(16, min(_LARGEST_BLOCK, _BYTES_OF_BLOCKS // sum([c.itemsize for _, _, c in varying])))
 
+    def call(n: str, places: Sequence[str]) -> str:
+        """Call the loop with an address for each operand."""
+        arguments = [n]
+        for i, ((_, operand), place) in enumerate(zip(operands, places, strict=True)):
+            c = C_DTYPES[operand.dtype]
+            address = f"({'const ' if i >= len(written) else ''}{c.storage} *){place}"
+            arguments.append(c.loaded(f"*{address}") if operand.inner == "same" else address)
+        return f"{loop}({', '.join(arguments)});"
 
-def _call(element: str, written: Named, read: Named, addresses: Sequence[str]) -> str:
-    arguments = [
-        f"({C_DTYPES[o.dtype].storage} *){address}" for (_, o), address in zip(written, addresses, strict=False)
-    ]
-    for (_, operand), address in zip(read, addresses[len(written) :], strict=True):
-        c_dtype = C_DTYPES[operand.dtype]
-        arguments.append(c_dtype.loaded(f"*(const {c_dtype.storage} *){address}"))
-    return f"{element}({', '.join(arguments)});"
+    def at(i: int, index: str) -> str:
+        return f"(data[{i}] + {index} * strides[{i}])"
+
+    usual = " && ".join([f"strides[{i}] == {c.itemsize}" for i, _, c in varying] + [f"strides[{i}] == 0" for i in same])
+    buffers = "\n".join([f"    {c.storage} b{i}[{block}];" for i, _, c in varying])
+    gather = "\n".join(
+        [
+            f"        for (int j = 0; j < m; ++j) b{i}[j] = *(const {c.storage} *){at(i, '(i + j)')};"
+            for i, _, c in varying
+            if i >= len(written)
+        ]
+    )
+    scatter = "\n".join(
+        [
+            f"        for (int j = 0; j < m; ++j) *({c.storage} *){at(i, '(i + j)')} = b{i}[j];"
+            for i, _, c in varying
+            if i < len(written)
+        ]
+    )
+    one_by_one = ""
+    if same:
+        one_by_one = f"""
+    if ({" || ".join([f"strides[{i}] != 0" for i in same])}) {{
+        for (lm_int i = 0; i < n; ++i)
+            {call("1", [at(i, "i") for i in range(len(operands))])}
+        return;
+    }}"""
+    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
+{{
+    if ({usual}) {{
+        {call("n", [f"data[{i}]" for i in range(len(operands))])}
+        return;
+    }}{one_by_one}
+{buffers}
+    for (lm_int i = 0; i < n; i += {block}) {{
+        const int m = n - i < {block} ? (int)(n - i) : {block};
+{gather}
+        {call("m", [f"data[{i}]" if i in same else f"b{i}" for i in range(len(operands))])}
+{scatter}
+    }}
+}}"""
 
 
 def _guard(body: ScalarBody, read: Named) -> str:

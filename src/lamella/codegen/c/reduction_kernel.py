@@ -112,60 +112,62 @@ def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
 
 def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | None) -> str:
     acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype if producer else reduction.element]
-    parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
-    head = (
-        f"LM_INLINE {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, "
-        f"const {acc.computed} first{parameters})"
-    )
     lanes = max(16, min(64, _BYTES_OF_LANES // acc.itemsize))
-    half = lanes // 2
+    block = lanes * _BLOCKS_OF_LANES
+    parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
 
-    def load(index: str) -> str:
-        loaded = read.loaded(f"*(const {read.storage} *)(data + ({index}) * stride)")
+    def element(index: str) -> str:
+        loaded = read.loaded(f"block[{index}]")
         if producer is None:
             return loaded
         return f"{producer.function}({', '.join([loaded, *[name for _, name in producer.parameters]])})"
 
-    if not reduction.is_pairwise:
-        return f"""{head}
-{{
-    {acc.computed} total = first;
-    lm_int i = 0;
-    if (n >= {lanes}) {{
-        {acc.computed} lane[{lanes}];
-        for (lm_int j = 0; j < {lanes}; ++j) lane[j] = first;
-        for (; i + {lanes} <= n; i += {lanes})
-#pragma omp simd
-            for (lm_int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {load("i + j")});
-        for (lm_int k = {half}; k > 0; k /= 2)
-            for (lm_int j = 0; j < k; ++j) lane[j] = {merge}(lane[j], lane[j + k]);
-        total = lane[0];
-    }}
-    for (; i < n; ++i) total = {combine}(total, {load("i")});
-    return total;
-}}"""
-    block = lanes * _BLOCKS_OF_LANES
-    return f"""{head}
-{{
-    /* Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do. */
-    {acc.computed} waiting[64], total = first;
-    int n_waiting = 0;
-    lm_int i = 0;
-    for (lm_int number = 1; i + {lanes} <= n; ++number) {{
-        {acc.computed} lane[{lanes}];
-        for (lm_int j = 0; j < {lanes}; ++j) lane[j] = first;
-        const lm_int end = i + {block} <= n ? i + {block} : n;
-        for (; i + {lanes} <= end; i += {lanes})
-#pragma omp simd
-            for (lm_int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {load("i + j")});
-        for (lm_int k = {half}; k > 0; k /= 2)
-            for (lm_int j = 0; j < k; ++j) lane[j] = {merge}(lane[j], lane[j + k]);
+    new_lanes = f"for (int j = 0; j < {lanes}; ++j) lane[j] = first;"
+    # Unrolled completely, this would be most of the code.
+    fold = f"""#pragma GCC unroll 1
+{{indent}}for (int k = {lanes // 2}; k > 0; k /= 2)
+#pragma GCC unroll 1
+{{indent}}    for (int j = 0; j < k; ++j) lane[j] = {merge}(lane[j], lane[j + k]);"""
+    if reduction.is_pairwise:
+        # Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do.
+        before, each_block = f"    {acc.computed} waiting[64];\n    int n_waiting = 0;", f"        {new_lanes}"
+        after_block = f"""
+{fold.format(indent="        ")}
         waiting[n_waiting++] = lane[0];
-        for (lm_int even = number; even % 2 == 0; even /= 2, --n_waiting)
-            waiting[n_waiting - 2] = {merge}(waiting[n_waiting - 2], waiting[n_waiting - 1]);
+        for (lm_int number = i / {block} + 1; number % 2 == 0; number /= 2, --n_waiting)
+            waiting[n_waiting - 2] = {merge}(waiting[n_waiting - 2], waiting[n_waiting - 1]);"""
+        after = f"    while (n_waiting > 0) total = {merge}(total, waiting[--n_waiting]);"
+    else:
+        before, each_block, after_block = f"    {new_lanes}", "", ""
+        after = f"""{fold.format(indent="    ")}
+    total = {merge}(lane[0], total);"""
+    return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, const {acc.computed} first{parameters})
+{{
+    {acc.computed} lane[{lanes}], total = first;
+    {read.storage} gathered[{block}];
+    if (n < {lanes}) {{
+        for (lm_int i = 0; i < n; ++i) {{
+            const {read.storage} *const block = (const {read.storage} *)(data + i * stride);
+            total = {combine}(total, {element("0")});
+        }}
+        return total;
     }}
-    for (; i < n; ++i) total = {combine}(total, {load("i")});
-    while (n_waiting > 0) total = {merge}(total, waiting[--n_waiting]);
+{before}
+    for (lm_int i = 0; i < n; i += {block}) {{
+        const int m = n - i < {block} ? (int)(n - i) : {block};
+        const {read.storage} *block = (const {read.storage} *)(data + i * stride);
+        if (stride != {read.itemsize}) {{
+            for (int j = 0; j < m; ++j) gathered[j] = *(const {read.storage} *)(data + (i + j) * stride);
+            block = gathered;
+        }}
+        int k = 0;
+{each_block}
+        for (; k + {lanes} <= m; k += {lanes})
+#pragma omp simd
+            for (int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {element("k + j")});
+        for (; k < m; ++k) total = {combine}(total, {element("k")});{after_block}
+    }}
+{after}
     return total;
 }}"""
 
@@ -174,13 +176,10 @@ def _loops(reduction: Reduction, combine: str, merge: str, total: str) -> str:
     acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
     place = f"*({acc.storage} *)to"
     if reduction.identity is None:
-        reduced = [f"{total}(n, from, {stride}, so_far)" for stride in (str(element.itemsize), "strides[1]")]
+        reduced = f"{total}(n, from, strides[1], so_far)"
     else:
         identity = literal(reduction.identity, reduction.accumulator)
-        reduced = [
-            f"{merge}(so_far, {total}(n, from, {stride}, {identity}))"
-            for stride in (str(element.itemsize), "strides[1]")
-        ]
+        reduced = f"{merge}(so_far, {total}(n, from, strides[1], {identity}))"
 
     def kept(acc_stride: str, stride: str) -> str:
         at, x = f"*({acc.storage} *)(to + i * {acc_stride})", f"*(const {element.storage} *)(from + i * {stride})"
@@ -192,7 +191,7 @@ def _loops(reduction: Reduction, combine: str, merge: str, total: str) -> str:
     const char *const from = data[1];
     if (strides[0] == 0) {{
         const {acc.computed} so_far = {acc.loaded(place)};
-        {place} = {acc.stored(f"strides[1] == {element.itemsize} ? {reduced[0]} : {reduced[1]}")};
+        {place} = {acc.stored(reduced)};
     }} else if (strides[0] == {acc.itemsize} && strides[1] == {element.itemsize}) {{
 #pragma omp simd
         for (lm_int i = 0; i < n; ++i) {kept(str(acc.itemsize), str(element.itemsize))}

@@ -1,20 +1,68 @@
 """Kernels that go along rows: vectors inside of arrays, along one axis (or several that lie in memory as one).
 
-    static inline void row0(lm_int n, const char *x, lm_int x_stride, char *z, lm_int z_stride)      one row
-    static void rows0(lm_int n, char *const *data, const lm_int *strides)                             all rows
+    static void pass0(lm_int n, char *z, lm_int z_stride, const char *x, lm_int x_stride, double shift)      elementwise, along one row
+    static void row0(lm_int n, char *z, lm_int z_stride, const char *x, lm_int x_stride)                     all that is done to one row
+    static void rows0(lm_int n, char *const *data, const lm_int *strides)                                    all rows
 
-The strides inside of the rows come as a further operand of the kernel, an ``lm_row``, whose own strides are 0. Rows that lie one element
-behind the other have code of their own.
+The strides inside of the rows come as a further operand of the kernel, an ``lm_row``, whose own strides are 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamella.codegen.c.dtypes import CDType
 from lamella.codegen.c.step import Array, Step, Strided, integers
-from lamella.codegen.c.unit import KERNEL_NAME
+from lamella.codegen.c.unit import KERNEL_NAME, Unit
 
-__all__ = ["joined_axes", "run_rows"]
+__all__ = ["add_pass", "joined_axes", "run_rows"]
+
+
+def add_pass(unit: Unit, c: CDType, stored: str, parameters: Sequence[tuple[str, str]]) -> str:
+    """Add a function that computes each element of a row from the same element of another, and return its name.
+
+    Parameters
+    ----------
+    unit
+        The unit.
+    c
+        The dtype of both rows.
+    stored
+        What is stored, an expression of the value ``x`` that is read and of the parameters.
+    parameters
+        C type and name of each parameter, which follow lengths, addresses and strides.
+    """
+    declared = "".join([f", const {c_type} {name}" for c_type, name in parameters])
+    handed_on = "".join([f", {name}" for _, name in parameters])
+    loop = unit.kernel(
+        f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, {c.storage} *const z_row, const {c.storage} *const x_row{declared})
+{{
+#pragma omp simd
+    for (lm_int i = 0; i < n; ++i) {{
+        const {c.computed} x = {c.loaded("x_row[i]")};
+        z_row[i] = {stored};
+    }}
+}}""",
+        "loop",
+    )
+    block = 256
+    return unit.kernel(
+        f"""static void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride{declared})
+{{
+    if (z_stride == {c.itemsize} && x_stride == {c.itemsize}) {{
+        {loop}(n, ({c.storage} *)z, (const {c.storage} *)x{handed_on});
+        return;
+    }}
+    {c.storage} z_block[{block}], x_block[{block}];
+    for (lm_int i = 0; i < n; i += {block}) {{
+        const int m = n - i < {block} ? (int)(n - i) : {block};
+        for (int j = 0; j < m; ++j) x_block[j] = *(const {c.storage} *)(x + (i + j) * x_stride);
+        {loop}(m, z_block, x_block{handed_on});
+        for (int j = 0; j < m; ++j) *({c.storage} *)(z + (i + j) * z_stride) = z_block[j];
+    }}
+}}""",
+        "pass",
+    )
 
 
 def joined_axes(step: Step, x: Array, axes: Sequence[int], name: str) -> tuple[str, str]:
@@ -40,13 +88,7 @@ def joined_axes(step: Step, x: Array, axes: Sequence[int], name: str) -> tuple[s
     return length, stride
 
 
-def run_rows(
-    step: Step,
-    row: str,
-    length: str,
-    operands: Sequence[tuple[Array, str, Sequence[int]]],
-    itemsizes: Sequence[int | None],
-) -> None:
+def run_rows(step: Step, row: str, length: str, operands: Sequence[tuple[Array, str, Sequence[int]]]) -> None:
     """Run a function on all rows of some arrays.
 
     Parameters
@@ -60,11 +102,8 @@ def run_rows(
     operands
         For each operand: the array, the stride inside of its rows, and its other axes. Those of the first operand have the lengths
         of all.
-    itemsizes
-        For each operand the stride inside of its rows for which there is to be code of its own; None where there are no rows, but single
-        elements.
     """
-    rows = step.unit.kernel(_rows(row, itemsizes), "rows")
+    rows = step.unit.kernel(_rows(row, len(operands)), "rows")
     first, _, axes = operands[0]
     zeros = integers(["0"] * len(axes))
     name = f"row{step.number}"
@@ -75,22 +114,10 @@ def run_rows(
     step.nest(rows, shape, len(axes), [*strided, Strided(f"(char *)&{name}", zeros)])
 
 
-def _rows(row: str, itemsizes: Sequence[int | None]) -> str:
-    n_operands = len(itemsizes)
-    test = " && ".join([f"row.stride[{i}] == {size}" for i, size in enumerate(itemsizes) if size is not None])
-    addresses = [f"data[{i}] + r * strides[{i}]" for i in range(n_operands)]
-
-    def call(constant: bool) -> str:
-        arguments = ["row.n"]
-        for i, (address, size) in enumerate(zip(addresses, itemsizes, strict=True)):
-            arguments += [address, str(size) if constant and size is not None else f"row.stride[{i}]"]
-        return f"{row}({', '.join(arguments)});"
-
+def _rows(row: str, n_operands: int) -> str:
+    arguments = [f"data[{i}] + r * strides[{i}], row.stride[{i}]" for i in range(n_operands)]
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
     const lm_row row = *(const lm_row *)data[{n_operands}];
-    if ({test})
-        for (lm_int r = 0; r < n; ++r) {call(True)}
-    else
-        for (lm_int r = 0; r < n; ++r) {call(False)}
+    for (lm_int r = 0; r < n; ++r) {row}(row.n, {", ".join(arguments)});
 }}"""

@@ -28,15 +28,6 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
     lengths = broadcast_lengths(step, inputs)
 
     overwritten = dict(op.inplace_pattern)
-    if any(
-        [
-            i != j and inputs[i] != inputs[j] and step.may_alias(i, j)
-            for i in overwritten.values()
-            for j in range(len(inputs))
-        ]
-    ):
-        step.refer()  # one element of the result may overwrite what another one is computed from
-        return
     if kernel.guard is not None:
         _check_guard(step, kernel.guard, read, lengths)
     for i in range(len(outputs)):

@@ -34,7 +34,7 @@ def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, 
     search = f"while ({element} != extreme) ++found;"
     if c.kind == "f":
         search = f"if (extreme != extreme) while ({element} == {element}) ++found;\n    else {search}"
-    row = f"""LM_INLINE void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+    row = f"""static void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
 {{
     (void)z_stride;
     const {c.computed} extreme = {extreme}(n, x, x_stride, {first});
@@ -47,4 +47,4 @@ def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, 
     others = [axis for axis in range(x.ndim) if axis not in axes]
     z = step.allocate([x.length(axis) for axis in others])
     operands = [(z, "0", list(range(z.ndim))), (x, x_stride, others)]
-    run_rows(step, step.unit.kernel(row, "row"), length, operands, [None, c.itemsize])
+    run_rows(step, step.unit.kernel(row, "row"), length, operands)

@@ -5,6 +5,7 @@ greatest element;  exponentials of the distances from it, and their sum;  quotie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import attrs
@@ -12,7 +13,7 @@ import attrs
 from lamella.codegen.c.dtypes import C_DTYPES, CDType
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.reduction_kernel import Producer, Reduction, add_total
-from lamella.codegen.c.row_kernel import joined_axes, run_rows
+from lamella.codegen.c.row_kernel import add_pass, joined_axes, run_rows
 from lamella.codegen.c.step import Array, Step
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import Add, LogSoftmax, LogSumExp, Maximum, Softmax
@@ -40,23 +41,26 @@ class _Parts:
         """The C type that elements are computed in."""
         return C_DTYPES[self.computed].computed
 
-    def at(self, array: str) -> str:
-        """Return element ``i`` of a row, as it is stored."""
-        return f"*({self.c.storage} *)({array} + i * {array}_stride)"
-
-    def read(self, array: str) -> str:
-        """Return element ``i`` of a row."""
-        return self.c.loaded(self.at(array))
-
     def rounded(self, wide: str) -> str:
         """Return a value of double precision as it is stored, rounded once."""
         if self.c.name == "float16":
             return f"lm_to_half(lm_round_to_half_f64({wide}))"
         return f"({self.c.storage})({wide})"
 
+    def function(
+        self, unit: Unit, text: str, parameters: Sequence[tuple[str, str]], kind: str, result: str | None = None
+    ) -> str:
+        """Add a function of an element ``x`` and parameters, and return its name."""
+        declared = ", ".join([f"const {c_type} {name}" for c_type, name in [(self.type, "x"), *parameters]])
+        head = f"static inline {result or self.type} {KERNEL_NAME}({declared})"
+        return unit.kernel(f"{head}\n{{\n    return {text};\n}}", kind)
+
     def greatest(self, unit: Unit) -> str:
         """Return the name of the function that finds the greatest element."""
         return add_total(unit, Reduction(Maximum(), self.c.name, self.c.name, None))
+
+
+_ROW = "const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride"
 
 
 @c_lowering.register(Softmax)
@@ -64,27 +68,23 @@ def softmax(op: Softmax, step: Step) -> None:
     """Exponentials, and quotients by their sum."""
     (x,) = step.inputs
     parts = _Parts.of(step.unit, x.type.dtype)
-    term = f"exp{parts.f}({parts.read('x')} - greatest)"
+    shift = (parts.type, "greatest")
+    term = f"exp{parts.f}(x - greatest)"
     greatest = parts.greatest(step.unit)
     if x.type.dtype == "float16":
-        # What is stored has lost digits: exponentials are computed a second time.
-        exponential = step.unit.kernel(
-            f"static inline float {KERNEL_NAME}(const float x, const float greatest)\n{{\n    return expf(x - greatest);\n}}",
-            "exponential",
-        )
-        producer = Producer(exponential, "float16", (("float", "greatest"),))
+        # What would be stored has lost digits: exponentials are computed a second time.
+        producer = Producer(parts.function(step.unit, term, [shift], "exponential"), "float16", (shift,))
         total = add_total(step.unit, Reduction(Add(), "float32", "float64", 0), producer)
+        divide = add_pass(step.unit, x.c, parts.rounded(f"{term} / sum"), [shift, ("double", "sum")])
         passes = f"""    const double sum = {total}(n, x, x_stride, 0, greatest);
-#pragma omp simd
-    for (lm_int i = 0; i < n; ++i) {parts.at("z")} = {parts.rounded(f"{term} / sum")};"""
+    {divide}(n, z, z_stride, x, x_stride, greatest, sum);"""
     else:
+        exponentials = add_pass(step.unit, x.c, term, [shift])
         total = add_total(step.unit, Reduction(Add(), parts.computed, "float64", 0))
-        passes = f"""#pragma omp simd
-    for (lm_int i = 0; i < n; ++i) {parts.at("z")} = {term};
-    const double sum = {total}(n, z, z_stride, 0);
-#pragma omp simd
-    for (lm_int i = 0; i < n; ++i) {parts.at("z")} = {parts.rounded(f"{parts.read('z')} / sum")};"""
-    row = f"""LM_INLINE void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+        divide = add_pass(step.unit, x.c, parts.rounded("x / sum"), [("double", "sum")])
+        passes = f"""    {exponentials}(n, z, z_stride, x, x_stride, greatest);
+    {divide}(n, z, z_stride, z, z_stride, {total}(n, z, z_stride, 0));"""
+    row = f"""static void {KERNEL_NAME}({_ROW})
 {{
     const {parts.type} greatest = {greatest}(n, x, x_stride, -INFINITY);
 {passes}
@@ -97,11 +97,12 @@ def log_softmax(op: LogSoftmax, step: Step) -> None:
     """Differences from the logarithm of the sum of exponentials."""
     (x,) = step.inputs
     parts = _Parts.of(step.unit, x.type.dtype)
-    row = f"""LM_INLINE void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+    parameters = [(parts.type, "shift"), ("double", "logarithm")]
+    difference = add_pass(step.unit, x.c, parts.rounded("(x - shift) - logarithm"), parameters)
+    row = f"""static void {KERNEL_NAME}({_ROW})
 {{
 {_logarithm(step.unit, parts)}
-#pragma omp simd
-    for (lm_int i = 0; i < n; ++i) {parts.at("z")} = {parts.rounded(f"({parts.read('x')} - shift) - logarithm")};
+    {difference}(n, z, z_stride, x, x_stride, shift, logarithm);
 }}"""
     _run(step, x, op.axes, step.unit.kernel(row, "row"))
 
@@ -109,11 +110,10 @@ def log_softmax(op: LogSoftmax, step: Step) -> None:
 def _run(step: Step, x: Array, axes: tuple[int, ...], row: str) -> None:
     length, x_stride = joined_axes(step, x, axes, "x")
     z = step.allocate([x.length(axis) for axis in range(x.ndim)], like=[x])
-    # Laid out like `x`, whose axes join, but for axes of length 1 and for those that it repeats.
+    # It is laid out like `x`, whose axes join, but for axes of length 1 and for those that `x` repeats.
     _, z_stride = joined_axes(step, z, axes, "z")
     others = [axis for axis in range(x.ndim) if axis not in axes]
-    itemsize = x.c.itemsize
-    run_rows(step, row, length, [(z, z_stride, others), (x, x_stride, others)], [itemsize, itemsize])
+    run_rows(step, row, length, [(z, z_stride, others), (x, x_stride, others)])
 
 
 @c_lowering.register(LogSumExp)
@@ -121,7 +121,7 @@ def logsumexp(op: LogSumExp, step: Step) -> None:
     """The logarithm of the sum of exponentials."""
     (x,) = step.inputs
     parts = _Parts.of(step.unit, x.type.dtype)
-    row = f"""LM_INLINE void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+    row = f"""static void {KERNEL_NAME}({_ROW})
 {{
     (void)z_stride;
 {_logarithm(step.unit, parts)}
@@ -131,7 +131,7 @@ def logsumexp(op: LogSumExp, step: Step) -> None:
     others = [axis for axis in range(x.ndim) if axis not in op.axes]
     z = step.allocate([x.length(axis) for axis in others])
     operands = [(z, "0", list(range(z.ndim))), (x, x_stride, others)]
-    run_rows(step, step.unit.kernel(row, "row"), length, operands, [None, x.c.itemsize])
+    run_rows(step, step.unit.kernel(row, "row"), length, operands)
 
 
 def _logarithm(unit: Unit, parts: _Parts) -> str:
@@ -140,18 +140,11 @@ def _logarithm(unit: Unit, parts: _Parts) -> str:
     The greatest terms are 1; the logarithm of their number and of the rest apart keeps the digits of a small rest.
     """
     greatest = parts.greatest(unit)
-    rest = unit.kernel(
-        f"static inline {parts.type} {KERNEL_NAME}(const {parts.type} x, const {parts.type} shift, const {parts.type} greatest)\n"
-        f"{{\n    const {parts.type} term = exp{parts.f}(x - shift);\n    return x == greatest ? 0 : term;\n}}",
-        "rest",
-    )
-    attains = unit.kernel(
-        f"static inline int64_t {KERNEL_NAME}(const {parts.type} x, const {parts.type} greatest)\n"
-        f"{{\n    return x == greatest;\n}}",
-        "attains",
-    )
-    of_rest = Producer(rest, parts.c.name, ((parts.type, "shift"), (parts.type, "attained")))
-    of_attaining = Producer(attains, parts.c.name, ((parts.type, "attained"),))
+    shift, attained = (parts.type, "shift"), (parts.type, "attained")
+    rest = parts.function(unit, f"x == attained ? 0 : exp{parts.f}(x - shift)", [shift, attained], "rest")
+    attains = parts.function(unit, "x == attained", [attained], "attains", "int64_t")
+    of_rest = Producer(rest, parts.c.name, (shift, attained))
+    of_attaining = Producer(attains, parts.c.name, (attained,))
     sum_of_rest = add_total(unit, Reduction(Add(), parts.computed, "float64", 0), of_rest)
     number = add_total(unit, Reduction(Add(), "int64", "int64", 0), of_attaining)
     return f"""    const {parts.type} greatest = {greatest}(n, x, x_stride, -INFINITY);

@@ -141,10 +141,17 @@ def angle(op: Angle, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     return f"atan2{f}({x}.im, {x}.re)" if loop.operand.kind == "c" else f"atan2{f}(0, {x})"
 
 
-@c_expression.register(GammaLn, Digamma)
-def special_function(op: GammaLn | Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
-    """Call a special function, which is computed in double precision."""
+@c_expression.register(GammaLn)
+def gammaln(op: GammaLn, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """``log(|gamma(x)|)``, in double precision."""
     _require_float(op, loop)
     body.need("maths", "special")
-    name = "gammaln" if isinstance(op, GammaLn) else "digamma"
-    return f"(({loop.result.computed})lm_{name}_f64({operands[0]}))"
+    return f"(({loop.result.computed})lm_gammaln_f64({operands[0]}))"
+
+
+@c_expression.register(Digamma)
+def digamma(op: Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """The derivative of ``gammaln``, in double precision."""
+    _require_float(op, loop)
+    body.need("maths", "special")
+    return f"(({loop.result.computed})lm_digamma_f64({operands[0]}))"

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For functions that are made for several strides, one of them constant: each call is to have code of its own. */
-#define LM_INLINE static inline __attribute__((always_inline))
+/* For functions with a loop that becomes vector code: there is to be one of each. */
+#define LM_ALONE static __attribute__((noinline))
 
 #define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 

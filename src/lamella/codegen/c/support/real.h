@@ -21,8 +21,9 @@
         return quotient - floored > (T)0.5 ? floored + 1 : floored; \
     } \
     static inline T lm_sign_##suffix(const T x) { return x > 0 ? (T)1 : x < 0 ? (T)-1 : x == 0 ? (T)0 : x; } \
-    static inline T lm_maximum_##suffix(const T x, const T y) { return x > y || x != x ? x : y; } \
-    static inline T lm_minimum_##suffix(const T x, const T y) { return x < y || x != x ? x : y; } \
+    /* There is an instruction for the comparison alone. */ \
+    static inline T lm_maximum_##suffix(const T x, const T y) { const T z = x > y ? x : y; return x != x ? x : z; } \
+    static inline T lm_minimum_##suffix(const T x, const T y) { const T z = x < y ? x : y; return x != x ? x : z; } \
     static inline T lm_logaddexp_##suffix(const T x, const T y) \
     { \
         const T greater = x > y ? x : y; \
