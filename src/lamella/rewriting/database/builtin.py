@@ -115,6 +115,7 @@ from lamella.rewriting.rules.logistic import (
     log_of_sigmoid,
     one_minus_sigmoid,
     reciprocal_of_one_plus_exp,
+    slope_of_sigmoid_by_sigmoid,
 )
 from lamella.rewriting.rules.nested_subtensor import subtensor_of_subtensor
 from lamella.rewriting.rules.nested_switch import (
@@ -342,6 +343,7 @@ STABILIZE: tuple[Builtin, ...] = (
     Builtin(reciprocal_of_one_plus_exp, *_RUN),
     Builtin(exp_by_one_plus_exp, *_RUN),
     Builtin(exp_times_sigmoid, *_RUN),
+    Builtin(slope_of_sigmoid_by_sigmoid, *_RUN),
     Builtin(one_minus_sigmoid, *_RUN),
     Builtin(exp_by_sum_of_exp, *_RUN),
     Builtin(exp_times_reciprocal_of_sum, *_RUN),

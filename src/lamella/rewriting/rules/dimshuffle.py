@@ -13,13 +13,15 @@ __all__ = ["dimshuffle_of_dimshuffle", "dimshuffle_of_nothing"]
 
 @node_rewriter([DimShuffle])
 def dimshuffle_of_nothing(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]] | None:
-    """``dimshuffle(x, 0, 1, ...) -> x``
+    """``dimshuffle(x, 0, 1, ...) -> x``; an axis of length 1 may be dropped and put back.
 
     Always valid. It pays because others see through it.
     """
     match node.op:
-        case DimShuffle(ndim, order) if order == tuple(range(ndim)):
-            return list(node.inputs)
+        case DimShuffle(ndim, order) if len(order) == ndim:
+            lengths = node.inputs[0].type.shape
+            stays = [axis == i or (axis == "x" and lengths[i] == 1) for i, axis in enumerate(order)]
+            return list(node.inputs) if all(stays) else None
         case _:
             return None
 

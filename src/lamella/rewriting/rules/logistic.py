@@ -46,6 +46,7 @@ __all__ = [
     "log_of_sigmoid",
     "one_minus_sigmoid",
     "reciprocal_of_one_plus_exp",
+    "slope_of_sigmoid_by_sigmoid",
 ]
 
 
@@ -64,6 +65,8 @@ def _exponent_of_one_plus(variable: TensorVariable) -> TensorVariable | None:
 
 
 def _minus(x: TensorVariable) -> TensorVariable:
+    if x.dtype not in FLOAT_DTYPES:
+        return lt.neg(lt.cast(x, "float64"))
     found = applied(Neg, x)
     return lt.neg(x) if found is None else found[0]
 
@@ -112,6 +115,29 @@ def exp_times_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     return with_factors_replaced(node, Exp, combined)
 
 
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def slope_of_sigmoid_by_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g * (1 / z) * (z * (1 - z)) -> g * sigmoid(-x)``, and ``g * (1 / (1 - z)) * (z * (1 - z)) -> g * z``, for z of ``sigmoid(x)``.
+
+    Valid for floats. It pays where z underflows or is near 1, as in derivatives of ``log(sigmoid(x))`` and ``log(1 - sigmoid(x))``.
+    """
+
+    def combined(other: TensorVariable, slope: TensorVariable) -> TensorVariable | None:
+        reciprocal = applied(Reciprocal, other)
+        product = applied(Mul, slope)
+        if reciprocal is None or product is None or len(product) != 2:
+            return None
+        z, complement = product if applied(Sigmoid, product[0]) else product[::-1]
+        x, difference = applied(Sigmoid, z), applied(Sub, complement)
+        if x is None or difference is None or difference[1] is not z or not is_number(difference[0], 1):
+            return None
+        if reciprocal[0] is z:
+            return lt.sigmoid(_minus(x[0]))
+        return z if reciprocal[0] is complement else None
+
+    return with_factors_replaced(node, Mul, combined)
+
+
 @node_rewriter(elementwise(Sub))
 def one_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``1 - sigmoid(x) -> sigmoid(-x)``, where nothing else needs ``sigmoid(x)``.
@@ -125,7 +151,7 @@ def one_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
         return None
     if len(fgraph.get_clients(y)) > 1:
         return None
-    return instead_of(node, lt.sigmoid(_minus(lt.cast(found[0], y.dtype))))
+    return instead_of(node, lt.sigmoid(_minus(found[0])))
 
 
 @node_rewriter(elementwise(Log))
@@ -146,11 +172,7 @@ def log1p_of_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
     """
     negated = applied(Neg, node.inputs[0])
     found = None if negated is None else applied(Sigmoid, negated[0])
-    return (
-        None
-        if found is None or negated is None
-        else instead_of(node, lt.log_sigmoid(_minus(lt.cast(found[0], negated[0].dtype))))
-    )
+    return None if found is None else instead_of(node, lt.log_sigmoid(_minus(found[0])))
 
 
 @node_rewriter(elementwise(Log1p))

@@ -50,7 +50,8 @@ def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
         return None
     c, d, x = found
     dtype = node.outputs[0].type.dtype
-    total = float(np.add(c, d, dtype=dtype))
+    with np.errstate(all="ignore"):
+        total = float(np.add(c, d, dtype=dtype))
     if c * d <= 0 or not math.isfinite(total) or total - c != d or total - d != c:
         return None
     return instead_of(node, lt.add(x, constant(total, dtype=dtype)))
@@ -68,7 +69,8 @@ def float_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Te
         return None
     c, d, x = found
     dtype = node.outputs[0].type.dtype
-    product = float(np.multiply(c, d, dtype=dtype))
+    with np.errstate(all="ignore"):
+        product = float(np.multiply(c, d, dtype=dtype))
     limits = np.finfo(dtype)
     sizes = [abs(c), abs(d)]
     if not (min(sizes) >= 1 or max(sizes) <= 1) or not limits.tiny <= abs(product) <= limits.max:
