@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 import attrs
+from typing_extensions import override
 
 from lamella.config import config
 from lamella.errors import ConfigError
@@ -54,10 +55,21 @@ class Mode:
         """Return the graph that this mode compiles a graph to."""
         return self.database.query(self._configured_query()).rewrite(fgraph)
 
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        # `optdb` is the registry of a process: another process has its own, and rewriters in it may be functions without a name.
+        return (_restored, (self.linker, self.query, None if self.database is optdb else self.database))
+
     def _configured_query(self) -> RewriteDatabaseQuery:
         include = [tag for tag in config.included_rewrites.split(":") if tag]
         exclude = [tag for tag in config.excluded_rewrites.split(":") if tag]
         return self.query.including(*include).excluding(*exclude)
+
+
+def _restored(
+    linker: Linker, query: RewriteDatabaseQuery, database: RewriteDatabase[Any, GraphRewriter] | None
+) -> Mode:
+    return Mode(linker, query) if database is None else Mode(linker, query, database)
 
 
 FAST_RUN = Mode(CLinker(), RewriteDatabaseQuery(include=("fast_run",), exclude=("nan_unsafe",)))

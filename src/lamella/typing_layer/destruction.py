@@ -331,3 +331,8 @@ class Supervisor(Feature):
     def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
         """Return nothing: protection asks for no order."""
         return {}
+
+    @override
+    def with_variables(self, replaced: Mapping[AnyVariable, AnyVariable]) -> Supervisor:
+        """Protect what stands for the protected Variables."""
+        return Supervisor([replaced.get(variable, variable) for variable in self.protected])

@@ -34,6 +34,10 @@ class Feature(Protocol):
     def orderings(self, fgraph: FunctionGraph) -> Mapping[Apply[Any], Sequence[Apply[Any]]]:
         """Return, for a node, nodes that must come before it though it does not use their outputs."""
 
+    def with_variables(self, replaced: Mapping[Variable[Any], Variable[Any]]) -> Feature:
+        """Return this feature for a graph in which other Variables stand for some inputs; itself where it names none."""
+        return self
+
 
 def _as_tuple(variables: Iterable[Variable[Any]]) -> tuple[Variable[Any], ...]:
     return tuple(variables)

@@ -178,7 +178,8 @@ def _rewrite(rewriter: GraphRewriter, fgraph: FunctionGraph, observer: Observer 
 
 def _with_inputs(fgraph: FunctionGraph, replaced: Mapping[Variable[Any], Variable[Any]]) -> FunctionGraph:
     inputs = [replaced.get(variable, variable) for variable in fgraph.inputs]
-    return attrs.evolve(fgraph, inputs=inputs, outputs=substitute(fgraph.outputs, replaced, fgraph.inputs))
+    features = [feature.with_variables(replaced) for feature in fgraph.features]
+    return FunctionGraph(inputs, substitute(fgraph.outputs, replaced, fgraph.inputs), features)
 
 
 def _check_contract(rewriter: GraphRewriter, old: FunctionGraph, new: object) -> None:
