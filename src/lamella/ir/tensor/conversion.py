@@ -37,9 +37,8 @@ def constant(value: npt.ArrayLike, name: str | None = None, dtype: npt.DTypeLike
         A Python integer is out of the dtype's bounds.
     """
     array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
-    if array.dtype == object:
-        if isinstance(value, int):
-            raise OverflowError(f"the integer {value} fits no dtype; the largest is uint64")
+    if array.dtype == object and isinstance(value, int):
+        raise OverflowError(f"the integer {value} fits no dtype; the largest is uint64")
     if array.dtype.kind not in "biufc":
         raise TypeError(f"{value!r} of type {type(value).__name__} is no array of numbers")
     return TensorType(array.dtype, array.shape).make_constant(array, name)
