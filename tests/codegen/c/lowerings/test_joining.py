@@ -21,7 +21,14 @@ from .against_perform import (
 @pytest.mark.parametrize("dtype", DTYPE_OF_EACH_SIZE)
 def test_joining_elements_of_each_size(dtype: str) -> None:
     x, y = [TensorType(dtype, (None, None))(name) for name in "xy"]
-    outputs = [Join(0)(x, y), Join(1)(x, lt.transpose(y)), Join(0)(x, x[::-1], y), Join(1)(x[:, ::-1], x), Join(0)(x)]
+    outputs = [
+        Join(0)(x, y),
+        Join(1)(x, lt.transpose(y)),
+        Join(0)(x, x[::-1], y),
+        Join(1)(x[:, ::-1], x),
+        Join(0)(x),
+        Join(1)(x, x, x),
+    ]
     assert is_in_c([x, y], outputs)
     for rows, columns in [(2, 3), (1, 1), (0, 2), (2, 0)]:
         square = [bits((columns, columns), dtype), bits((columns, columns), dtype, 1)]

@@ -25,10 +25,10 @@ def join(op: Join, step: Step) -> None:
     z = step.allocate(lengths, like=arrays)
     at = f"at{step.number}"
     step.emit(f"char *{at} = {z.data};")
-    for x in arrays:
+    for i, x in enumerate(arrays):
+        if i:
+            step.emit(f"{at} += {arrays[i - 1].length(op.axis)} * {z.name}.strides[{op.axis}];")
         copy_elements(step, z.c.itemsize, integers(lengths_of(x)), x.ndim, Strided(at, z.strides), x.strided)
-        if x is not arrays[-1]:
-            step.emit(f"{at} += {x.length(op.axis)} * {z.name}.strides[{op.axis}];")
 
 
 @c_lowering.register(Split)
