@@ -64,6 +64,7 @@ from lamella.rewriting.rules.extremes import (
 )
 from lamella.rewriting.rules.fill import (
     alloc_of_fill,
+    alloc_of_unit_axes,
     alloc_of_whole,
     dimshuffle_of_fill,
     elemwise_of_fill,
@@ -164,6 +165,7 @@ from lamella.rewriting.rules.without_nan import (
 )
 
 __all__ = [
+    "ALGEBRA",
     "BLAS",
     "CANONICALIZE",
     "FUSION",
@@ -242,6 +244,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(inc_of_whole, *_RUN),
     Builtin(set_of_whole, *_RUN, "shape_unsafe"),
     Builtin(alloc_of_whole, *_RUN),
+    Builtin(alloc_of_unit_axes, *_RUN),
     Builtin(alloc_of_fill, *_RUN, "shape_unsafe"),
     Builtin(fill_with_whole, *_RUN, "shape_unsafe"),
     Builtin(dimshuffle_of_fill, *_RUN),
@@ -269,7 +272,7 @@ _NEUTRAL: tuple[Builtin, ...] = (
     Builtin(extreme_with_no_bound, *_ALWAYS),
 )
 
-_ALGEBRA: tuple[Builtin, ...] = (
+ALGEBRA: tuple[Builtin, ...] = (
     *_NEUTRAL,
     Builtin(annihilating_mul_of_nonzero, *_RUN),
     Builtin(mul_by_minus_one, *_RUN),
@@ -313,12 +316,12 @@ _WITHOUT_NAN: tuple[Builtin, ...] = (
     Builtin(annihilating_mul_of_finite, "nan_unsafe"),
 )
 
-CANONICALIZE: tuple[Builtin, ...] = (*STRUCTURE, *_ALGEBRA, *_WITHOUT_NAN)
+CANONICALIZE: tuple[Builtin, ...] = (*STRUCTURE, *ALGEBRA, *_WITHOUT_NAN)
 """To a standard form."""
 
 STABILIZE: tuple[Builtin, ...] = (
     *STRUCTURE,
-    *_ALGEBRA,
+    *ALGEBRA,
     Builtin(sqrt_of_square, *_RUN),
     Builtin(square_of_sqrt, *_RUN),
     Builtin(exp_of_log, *_RUN),
@@ -357,7 +360,7 @@ STABILIZE: tuple[Builtin, ...] = (
 
 SPECIALIZE: tuple[Builtin, ...] = (
     *STRUCTURE,
-    *_ALGEBRA,
+    *ALGEBRA,
     Builtin(integer_power, *_RUN),
     Builtin(power_by_small_integer, *_RUN, "reassociates"),
     Builtin(nested_fold, *_RUN),

@@ -10,6 +10,7 @@ Gradients of sums begin with such an array.
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import Any, Final
 
 import numpy as np
@@ -41,6 +42,7 @@ from lamella.typing_layer import symbolic_shape, uniform_value
 
 __all__ = [
     "alloc_of_fill",
+    "alloc_of_unit_axes",
     "alloc_of_whole",
     "dimshuffle_of_fill",
     "elemwise_of_fill",
@@ -161,6 +163,17 @@ def alloc_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     x, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
     (out,) = node.outputs
     return fitted(lt.specify_shape(x, lengths), out) if x.type.broadcastable == out.type.broadcastable else None
+
+
+@node_rewriter([Alloc])
+def alloc_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``alloc(dimshuffle(v, "x", 0), n, m) -> alloc(v, n, m)``
+
+    Always valid: axes of length 1 on the left are repeated as those are that are not there. It pays because equal arrays are seen to be equal.
+    """
+    value, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
+    kept = list(dropwhile(lambda axis: value.type.shape[axis] == 1, range(value.ndim)))
+    return None if len(kept) == value.ndim else fitted(Alloc()(lt.dimshuffle(value, kept), *lengths), node.outputs[0])
 
 
 @node_rewriter([DimShuffle])

@@ -12,6 +12,7 @@ from lamella.ir import (
     TensorVariable,
     as_lengths,
     as_tensor_variable,
+    constant,
     known_integer,
     lt,
 )
@@ -35,8 +36,11 @@ def reshape_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
     places = [axis for axis, length in enumerate(static) if length != 1]
     if len(kept) != len(places) or vector.type.shape[0] is None:
         return None
-    wanted, lengths = as_lengths(vector), symbolic_shape(x)
-    if not _are_the_same([wanted[axis] for axis in places], [lengths[axis] for axis in kept]):
+    lengths = symbolic_shape(x)
+    reached = [constant(1, dtype="int64")] * len(static)
+    for place, axis in zip(places, kept, strict=True):
+        reached[place] = lengths[axis]
+    if not _are_the_same(as_lengths(vector), reached):
         return None
     return fitted(lt.dimshuffle(x, _order(x.type.shape, static)), node.outputs[0])
 
