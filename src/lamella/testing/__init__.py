@@ -15,6 +15,8 @@ from lamella.testing.memory_layouts import in_layout as in_layout
 from lamella.testing.memory_layouts import memory_layouts as memory_layouts
 from lamella.testing.numeric_gradient import NumericGradient as NumericGradient
 from lamella.testing.numeric_gradient import numeric_gradient as numeric_gradient
+from lamella.testing.op_contract import verify_op as verify_op
+from lamella.testing.op_subject import OpContractError as OpContractError
 from lamella.testing.op_testers import Cases as Cases
 from lamella.testing.op_testers import OpTester as OpTester
 from lamella.testing.op_testers import make_broadcast_tester as make_broadcast_tester

@@ -40,6 +40,7 @@ def in_layout(array: npt.ArrayLike, layout: str) -> Array:
     values = np.asarray(array)
     every_second: tuple[Any, ...] = (..., *[slice(1, None, 2)] * values.ndim)
     backwards: tuple[Any, ...] = (..., *[slice(None, None, -1)] * values.ndim)
+    made: Array
     match layout:
         case "contiguous":
             return np.array(values, order="C")

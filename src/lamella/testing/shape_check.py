@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lamella.ir import Op, TensorType, TensorVariable, Variable, applys_between
-from lamella.runtime import Mode, function, get_mode
+from lamella.runtime import In, Mode, function, get_mode
 from lamella.typing_layer import symbolic_shape
 
 __all__ = ["InferShapeTester", "check_infer_shape"]
@@ -26,6 +26,8 @@ def check_infer_shape(
     warn: bool = True,
 ) -> None:
     """Check that the inferred shapes of what a function gives are the shapes it has, and that finding them does not compute it.
+
+    The function is applied to variables of unknown lengths (but for those that are 1), and to variables of known ones.
 
     Parameters
     ----------
@@ -50,7 +52,14 @@ def check_infer_shape(
     made = fun(*inputs)
     outputs = [made] if isinstance(made, Variable) else list(made)
     banned = type(fun) if op_class is None and isinstance(fun, Op) else op_class
-    InferShapeTester(mode)._compile_and_check(inputs, outputs, arrays, banned, warn=warn)
+    computed = InferShapeTester(mode)._compile_and_check(inputs, outputs, arrays, banned, warn=warn)
+    made = fun(*[TensorType(a.dtype, a.shape)(f"x{i}") for i, a in enumerate(arrays)])
+    known = [made] if isinstance(made, Variable) else list(made)
+    for i, (out, value) in enumerate(zip([v for v in known if isinstance(v, TensorVariable)], computed, strict=True)):
+        if not out.type.is_valid_value(value):
+            raise AssertionError(
+                f"output {i}: where the lengths of the inputs are known, the value of shape {value.shape} is no {out.type}"
+            )
 
 
 class InferShapeTester:
@@ -74,7 +83,7 @@ class InferShapeTester:
         excluding: Sequence[str] = (),
         warn: bool = True,
         check_topo: bool = True,
-    ) -> None:
+    ) -> list[Array]:
         """Compile the outputs and their inferred shapes, and compare.
 
         Parameters
@@ -91,6 +100,11 @@ class InferShapeTester:
             Warn of arrays with equal lengths.
         check_topo
             Look for `cls` in the graph of the shapes.
+
+        Returns
+        -------
+        list of array
+            The values of those outputs that are tensors.
 
         Raises
         ------
@@ -109,8 +123,12 @@ class InferShapeTester:
                         f"the shapes can only be found by computing {node.op}: its infer_shape does not give them"
                     )
         mode = self._mode(excluding)
-        computed = function(inputs, list(tensors), mode=mode, on_unused_input="ignore")(*numeric_inputs)
         found = function(inputs, lengths, mode=mode, on_unused_input="ignore")(*numeric_inputs)
+        # An Op that overwrites its inputs gets arrays of its own.
+        overwrites = any(node.op.destroy_map for node in applys_between(inputs, tensors))
+        specs = [In(v, mutable=overwrites) for v in inputs]
+        given = [np.array(x) for x in numeric_inputs] if overwrites else list(numeric_inputs)
+        computed = function(specs, list(tensors), mode=mode, on_unused_input="ignore")(*given)
         rest = [int(length) for length in found]
         for i, (out, shape, value) in enumerate(zip(tensors, shapes, computed, strict=True)):
             inferred, rest = tuple(rest[: len(shape)]), rest[len(shape) :]
@@ -120,6 +138,7 @@ class InferShapeTester:
                 raise AssertionError(
                     f"output {i}: the value of shape {value.shape} and dtype {value.dtype} is no {out.type}"
                 )
+        return list(computed)
 
     def _mode(self, excluding: Sequence[str]) -> Mode | str | None:
         if not excluding:
