@@ -93,8 +93,8 @@ class Function:
         self._run = run
         self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
         self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
-        self._defaults = tuple([spec.value for spec in compiled.inputs])
         self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
+        self._defaults = tuple([self._default(i, spec) for i, spec in enumerate(compiled.inputs)])
         self.trust_input = False
 
     @property
@@ -166,6 +166,12 @@ class Function:
                 variable.cell.value = value
         return compiled.form.pack(results[:n_outputs])
 
+    def _default(self, place: int, spec: In) -> Any:
+        if spec.value is REQUIRED:
+            return REQUIRED
+        value = self._filtered(place, spec.value)
+        return value if spec.borrow else spec.variable.type.copy_value(value)
+
     def _separate(self, values: list[Any]) -> None:
         """Copy arguments that may be overwritten and share memory with another argument or a shared variable."""
         specs = self._compiled.inputs
@@ -190,6 +196,9 @@ class Function:
         for place, value in enumerate(values):
             if value is REQUIRED:
                 raise TypeError(f"{self._title} was not given its input {place} ({specs[place].keyword or 'unnamed'})")
+        for place in self._mutable:
+            if values[place] is self._defaults[place]:  # the next call is given it again
+                values[place] = specs[place].variable.type.copy_value(values[place])
         return values
 
     def _filtered(self, place: int, value: Any) -> Any:
@@ -198,7 +207,9 @@ class Function:
             return spec.variable.type.filter(value, spec.strict, spec.allow_downcast)
         except (TypeError, ValueError, OverflowError) as error:
             named = f"input {place} ({spec.keyword or 'unnamed'}, {spec.variable.type})"
-            error.add_note(f"this was given to {self._title} as {named}")
+            error.add_note(
+                f"this was given to {self._title} as {'the default of ' if value is spec.value else ''}{named}"
+            )
             raise
 
     @property

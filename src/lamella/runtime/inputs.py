@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, final
 
 import attrs
+from typing_extensions import override
 
 from lamella.ir import Variable
 
@@ -15,6 +16,10 @@ __all__ = ["REQUIRED", "In", "Out"]
 @attrs.frozen
 class _Required:
     """Says of an input that each call must give it a value."""
+
+    @override
+    def __reduce__(self) -> str:
+        return "REQUIRED"  # there is one, known by its identity
 
 
 REQUIRED: Final = _Required()
@@ -33,7 +38,7 @@ class In:
     name
         The keyword it is given by; the name of the Variable by default.
     value
-        A default value.
+        A default value; the function keeps a copy, unless it may borrow.
     mutable
         Lets the function overwrite the array that a call gives.
     borrow

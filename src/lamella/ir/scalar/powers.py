@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from typing_extensions import override
@@ -19,7 +19,9 @@ __all__ = ["Hypot", "Power", "Reciprocal", "Sqrt", "Square", "hypot", "power", "
 class Power(BinaryUfunc):
     """``x ** y``.
 
-    Integers give integers; a negative exponent is a ValueError then. A negative float to a fractional power is NaN.
+    Integers give integers; a negative exponent is a ValueError then. A negative float to a fractional power is NaN, but ``-inf`` to a
+    positive one is infinite, as IEEE 754 says of `pow`; so is it to the power 0.5, of which NumPy takes the square root where the
+    exponent is one number for a whole array.
     The gradient of ``x ** 0`` is 0 for every ``x``. That by ``y`` is 0 where ``x`` is 0 and ``y`` is not negative, and NaN where ``x`` is
     negative.
     """
@@ -40,6 +42,15 @@ class Power(BinaryUfunc):
                 f"integers to negative integer powers are not allowed: {exponent} with {ins[0]}; cast the base to a float"
             )
         return ins, outs
+
+    @override
+    def impl(self, *operands: Any) -> Any:
+        x, y = operands
+        powers = super().impl(x, y)
+        if powers.dtype.kind != "f":
+            return powers
+        as_root = (y == 0.5) & ((x == 0) | (x == -np.inf))  # where the square root is another one
+        return np.where(as_root, np.abs(x), powers) if np.any(as_root) else powers
 
     @override
     def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:

@@ -200,7 +200,9 @@ class TensorVariable(Variable["TensorType"]):
     def __getitem__(self, index: Index | tuple[Index, ...]) -> TensorVariable:
         return lt.getitem(self, index)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+    # As an array of objects, of which NumPy's stubs say nothing, it is accepted by NumPy's functions, and `array @ x` is Any to a type
+    # checker; under NoReturn it would be taken for an array.
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[np.object_]:
         raise TypeError(
             f"{self!r} is symbolic: it has no value while the graph is built; compile a function, or use eval"
         )

@@ -17,6 +17,7 @@ from lamella.errors import GraphCheckError, RewriteError
 from lamella.ir import Apply, FunctionGraph, Variable, substitute
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform
+from lamella.rewriting.engine.pickling import found_by_name
 from lamella.rewriting.engine.tracking import OpKey
 from lamella.typing_layer import check
 
@@ -304,6 +305,11 @@ class FromFunctionGraphRewriter(GraphRewriter):
         return self.function(fgraph)
 
     @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.function, self.requirements, self.name)
+        return found_by_name(self, self.function) or (FromFunctionGraphRewriter, parts)
+
+    @override
     def __repr__(self) -> str:
         return f"FromFunctionGraphRewriter({self.name})"
 
@@ -338,6 +344,11 @@ class FromFunctionNodeRewriter(NodeRewriter):
         for requirement in self.requirements:
             fgraph = requirement(fgraph)
         return fgraph
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.function, self.keys, self.requirements, self.inplace, self.states_reads_graph, self.name)
+        return found_by_name(self, self.function) or (FromFunctionNodeRewriter, parts)
 
     @override
     def __repr__(self) -> str:
