@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, final, runtime_checkable
 
 import attrs
@@ -65,6 +65,14 @@ class OpPattern:
             _fits(expected, getattr(op, name, _ABSENT)) for name, expected in self.properties
         )
 
+    @property
+    def class_property(self) -> tuple[str, type[Any]] | None:
+        """A property of which the pattern says the class, and that class; None if there is none."""
+        for name, expected in self.properties:
+            if isinstance(expected, type):
+                return name, expected
+        return None
+
     @override
     def __repr__(self) -> str:
         shown = "".join([f", {name}={value!r}" for name, value in self.properties])
@@ -77,7 +85,7 @@ _ABSENT = object()
 def _fits(expected: object, found: object) -> bool:
     if isinstance(expected, type):
         return isinstance(found, expected)
-    if isinstance(expected, OpMatcher) and isinstance(found, Op):
+    if isinstance(found, Op) and isinstance(expected, OpMatcher):  # in this order: the latter takes long
         return expected.matches(found)
     return expected is found or bool(expected == found)
 
@@ -91,12 +99,13 @@ class DispatchTable(Generic[E]):
         Pairs of keys and an entry; None for an entry that is found for every Op.
     """
 
-    __slots__ = ("_classes", "_everywhere", "_matchers", "_ops")
+    __slots__ = ("_classes", "_everywhere", "_matchers", "_ops", "_patterns")
 
     def __init__(self, entries: Iterable[tuple[Sequence[OpKey] | None, E]]) -> None:
         ops: dict[Op[Any, Any], list[tuple[int, E]]] = {}
         classes: dict[type, list[tuple[int, E]]] = {}
         matchers: list[tuple[OpMatcher, int, E]] = []
+        patterns: dict[tuple[type, str], dict[type, list[tuple[OpMatcher, int, E]]]] = {}
         everywhere: list[tuple[int, E]] = []
         for place, (keys, entry) in enumerate(entries):
             if keys is None:
@@ -107,11 +116,17 @@ class DispatchTable(Generic[E]):
                     ops.setdefault(key, []).append((place, entry))
                 elif isinstance(key, type):
                     classes.setdefault(key, []).append((place, entry))
+                elif isinstance(key, OpPattern) and key.class_property is not None:
+                    name, expected = key.class_property
+                    of_property = patterns.setdefault((key.op_type, name), {})
+                    of_property.setdefault(expected, []).append((key, place, entry))
                 else:
                     matchers.append((key, place, entry))
         self._ops: Mapping[Op[Any, Any], Sequence[tuple[int, E]]] = ops
         self._classes: Mapping[type, Sequence[tuple[int, E]]] = classes
         self._matchers: Sequence[tuple[OpMatcher, int, E]] = matchers
+        # Of most patterns the class of a property tells that they do not match: they are found by it.
+        self._patterns: Mapping[tuple[type, str], Mapping[type, Sequence[tuple[OpMatcher, int, E]]]] = patterns
         self._everywhere: Sequence[tuple[int, E]] = everywhere
 
     def find(self, op: Op[Any, Any]) -> tuple[E, ...]:
@@ -120,5 +135,12 @@ class DispatchTable(Generic[E]):
         found.update(self._ops.get(op, ()))
         for cls in type(op).__mro__:
             found.update(self._classes.get(cls, ()))
-        found.update({place: entry for matcher, place, entry in self._matchers if matcher.matches(op)})
+        found.update({place: entry for matcher, place, entry in self._likely(op) if matcher.matches(op)})
         return tuple([found[place] for place in sorted(found)])
+
+    def _likely(self, op: Op[Any, Any]) -> Iterator[tuple[OpMatcher, int, E]]:
+        yield from self._matchers
+        for (op_type, name), of_property in self._patterns.items():
+            if isinstance(op, op_type):
+                for cls in type(getattr(op, name, _ABSENT)).__mro__:
+                    yield from of_property.get(cls, ())
