@@ -39,6 +39,7 @@ from lamella.rewriting.rules.cotangents import (
     annihilating_mul_of_nonzero,
 )
 from lamella.rewriting.rules.dimshuffle import dimshuffle_of_dimshuffle, dimshuffle_of_nothing
+from lamella.rewriting.rules.dot import dot_of_transposed, transposed_dot
 from lamella.rewriting.rules.error_functions import (
     one_minus_erf,
     one_plus_erf,
@@ -364,6 +365,8 @@ SPECIALIZE: tuple[Builtin, ...] = (
     Builtin(integer_power, *_RUN),
     Builtin(power_by_small_integer, *_RUN, "reassociates"),
     Builtin(nested_fold, *_RUN),
+    Builtin(dot_of_transposed, *_RUN, "reassociates"),
+    Builtin(transposed_dot, *_RUN, "reassociates"),
     Builtin(second_to_alloc, *_RUN, "shape_unsafe"),
     Builtin(reduction_of_reduction, *_RUN, "reassociates"),
     Builtin(reduction_of_dimshuffle, *_RUN, "reassociates"),

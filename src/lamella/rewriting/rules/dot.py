@@ -1,0 +1,56 @@
+"""Products of matrices that are transposed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamella.ir import Apply, DimShuffle, Dot, FunctionGraph, TensorVariable
+from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.fitting import fitted
+
+__all__ = ["dot_of_transposed", "transposed_dot"]
+
+
+@node_rewriter([Dot])
+def dot_of_transposed(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``dot(x.T, y.T) -> dot(y, x).T``, for matrices.
+
+    Always valid, but that the products of numbers are added up as those of the other matrix are. It pays because one transposed view is made, and
+    because both are one node then.
+    """
+    match node.inputs[0].owner, node.inputs[1].owner:
+        case (
+            Apply(DimShuffle(2, (1, 0)), (TensorVariable() as x,)),
+            Apply(DimShuffle(2, (1, 0)), (TensorVariable() as y,)),
+        ):
+            return fitted(Dot()(y, x).T, node.outputs[0])
+        case _:
+            return None
+
+
+@node_rewriter([DimShuffle])
+def transposed_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``dot(x.T, y).T -> dot(y.T, x)``, and ``dot(x, y.T).T -> dot(y, x.T)``, for matrices.
+
+    Always valid, but that the products of numbers are added up as those of the other matrix are. It pays because one view less is made, where
+    nothing else needs the product; the result is contiguous.
+    """
+    match node.op, node.inputs[0].owner:
+        case DimShuffle(2, (1, 0)), Apply(Dot(), (TensorVariable() as a, TensorVariable() as b)) if (
+            a.ndim == b.ndim == 2
+        ):
+            first, second = _transposed(a), _transposed(b)
+            if (first is None and second is None) or len(fgraph.get_clients(node.inputs[0])) > 1:
+                return None
+            return fitted(Dot()(b.T if second is None else second, a.T if first is None else first), node.outputs[0])
+        case _:
+            return None
+
+
+def _transposed(x: TensorVariable) -> TensorVariable | None:
+    """Return y, if x is ``y.T``."""
+    match x.owner:
+        case Apply(DimShuffle(2, (1, 0)), (TensorVariable() as y,)):
+            return y
+        case _:
+            return None

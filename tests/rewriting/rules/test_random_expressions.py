@@ -1,0 +1,77 @@
+"""Random expressions, rewritten and not: all rewrites together come to an end, and the exact ones change no bit."""
+
+import numpy as np
+from hypothesis import given, note
+
+from lamella.ir import FunctionGraph, TensorVariable, grad, interpret, is_differentiable_dtype, lt, to_text
+from lamella.rewriting import EquilibriumGraphRewriter, GraphRewriter, rewrite_graph
+from lamella.rewriting.database.builtin import ALGEBRA, CANONICALIZE, SPECIALIZE, STABILIZE, STRUCTURE
+from tests.rewriting.rules.random_expressions import RandomExpressions, random_expressions
+from tests.rewriting.rules.special_values import same_bits
+
+EXACT = EquilibriumGraphRewriter(
+    [rewrite.rewriter for rewrite in (*STRUCTURE, *ALGEBRA) if "reassociates" not in rewrite.tags]
+)
+EVERYTHING = EquilibriumGraphRewriter(
+    list({rewrite.rewriter.name: rewrite.rewriter for rewrite in (*CANONICALIZE, *STABILIZE, *SPECIALIZE)}.values())
+)
+"""Those of all groups at once, with those that assume that there is no NaN: never applied together, but even so no two undo one another."""
+
+
+def graph_of(expressions: RandomExpressions) -> FunctionGraph:
+    return FunctionGraph(expressions.inputs, expressions.made[-3:])
+
+
+def rewritten(old: FunctionGraph, rewriter: GraphRewriter) -> FunctionGraph:
+    note(to_text(old))
+    new = rewriter.rewrite(old)
+    note(to_text(new))
+    for was, now in zip(old.outputs, new.outputs, strict=True):
+        assert was.type.is_super(now.type)
+    return new
+
+
+@given(random_expressions())
+def test_exact_algebra_changes_no_bit(expressions: RandomExpressions) -> None:
+    old = graph_of(expressions)
+    new = rewritten(old, EXACT)
+    try:
+        before = interpret(old.inputs, old.outputs, expressions.values)
+    except ValueError:  # integers to negative powers
+        return
+    for was, now in zip(before, interpret(new.inputs, new.outputs, expressions.values), strict=True):
+        assert same_bits(was, now)
+
+
+@given(random_expressions())
+def test_all_rewrites_at_once_come_to_an_end(expressions: RandomExpressions) -> None:
+    new = rewritten(graph_of(expressions), EVERYTHING)
+    assert EVERYTHING.rewrite(new).outputs == new.outputs
+
+
+@given(random_expressions(dtypes=("float64", "float32")))
+def test_gradients_too(expressions: RandomExpressions) -> None:
+    costs = [v for v in expressions.made[-3:] if is_differentiable_dtype(v.dtype)]
+    if not costs:
+        return
+    total: TensorVariable = lt.sum(costs[-1])
+    slopes = grad(total, expressions.inputs, disconnected_inputs="ignore", null_gradients="return")
+    outputs = [slope for slope in slopes if isinstance(slope, TensorVariable)]
+    graph = FunctionGraph(expressions.inputs, [total, *outputs])
+    rewritten(graph, EVERYTHING)
+    exact = rewritten(graph, EXACT)
+    if any([v.dtype not in ("float32", "float64", "bool") for v in expressions.made]):
+        return
+    for was, now in zip(
+        interpret(graph.inputs, graph.outputs, expressions.values),
+        interpret(exact.inputs, exact.outputs, expressions.values),
+        strict=True,
+    ):
+        assert same_bits(np.asarray(was), np.asarray(now))
+
+
+@given(random_expressions(dtypes=("float64",)))
+def test_two_constants_that_are_not_numbers_come_to_an_end(expressions: RandomExpressions) -> None:
+    x = expressions.made[-1]
+    total = rewrite_graph(x + np.nan + np.nan, include=("fast_run",), exclude=("inplace",))
+    assert np.isnan(interpret(expressions.inputs, [total], expressions.values)[0]).all()
