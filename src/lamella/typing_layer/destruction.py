@@ -19,7 +19,7 @@ import attrs
 from typing_extensions import override
 
 from lamella.errors import GraphCheckError, InconsistencyError
-from lamella.ir import Apply, Feature, FunctionGraph, Op, Variable, toposort
+from lamella.ir import Apply, Feature, FunctionGraph, NamesVariables, Op, Variable, toposort
 from lamella.typing_layer.aliasing import merged
 from lamella.typing_layer.checker import map_problems
 from lamella.typing_layer.ordering import Cycle, constrained_order
@@ -299,7 +299,7 @@ def _as_tuple(variables: Iterable[AnyVariable]) -> tuple[AnyVariable, ...]:
 
 @final
 @attrs.frozen
-class Supervisor(Feature):
+class Supervisor(NamesVariables):
     """Protects Variables, usually the inputs of a function that are not mutable, from being overwritten.
 
     Parameters

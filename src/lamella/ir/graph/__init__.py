@@ -21,6 +21,7 @@ from lamella.ir.graph.equality import equal_computations as equal_computations
 from lamella.ir.graph.fgraph import Client as Client
 from lamella.ir.graph.fgraph import Feature as Feature
 from lamella.ir.graph.fgraph import FunctionGraph as FunctionGraph
+from lamella.ir.graph.fgraph import NamesVariables as NamesVariables
 from lamella.ir.graph.generic_types import Generic as Generic
 from lamella.ir.graph.generic_types import MakeSlice as MakeSlice
 from lamella.ir.graph.generic_types import NoneConst as NoneConst

@@ -18,7 +18,7 @@ from lamella.ir.graph.traversal import toposort
 
 K = TypeVar("K", bound=Variable[Any])
 
-__all__ = ["Client", "Feature", "FunctionGraph"]
+__all__ = ["Client", "Feature", "FunctionGraph", "NamesVariables"]
 
 Client = tuple[Apply[Any] | None, int]
 """Who uses a Variable: a node and the place among its inputs, or None and the place among the graph's outputs."""
@@ -34,9 +34,13 @@ class Feature(Protocol):
     def orderings(self, fgraph: FunctionGraph) -> Mapping[Apply[Any], Sequence[Apply[Any]]]:
         """Return, for a node, nodes that must come before it though it does not use their outputs."""
 
+
+@runtime_checkable
+class NamesVariables(Feature, Protocol):
+    """A feature that names Variables of its graph."""
+
     def with_variables(self, replaced: Mapping[Variable[Any], Variable[Any]]) -> Feature:
-        """Return this feature for a graph in which other Variables stand for some inputs; itself where it names none."""
-        return self
+        """Return this feature for a graph in which other Variables stand for some of the inputs."""
 
 
 def _as_tuple(variables: Iterable[Variable[Any]]) -> tuple[Variable[Any], ...]:

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from lamella.config import config
 from lamella.errors import GraphCheckError, RewriteError
-from lamella.ir import Apply, FunctionGraph, Variable, substitute
+from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, substitute
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.pickling import found_by_name
@@ -179,7 +179,7 @@ def _rewrite(rewriter: GraphRewriter, fgraph: FunctionGraph, observer: Observer 
 
 def _with_inputs(fgraph: FunctionGraph, replaced: Mapping[Variable[Any], Variable[Any]]) -> FunctionGraph:
     inputs = [replaced.get(variable, variable) for variable in fgraph.inputs]
-    features = [feature.with_variables(replaced) for feature in fgraph.features]
+    features = [f.with_variables(replaced) if isinstance(f, NamesVariables) else f for f in fgraph.features]
     return FunctionGraph(inputs, substitute(fgraph.outputs, replaced, fgraph.inputs), features)
 
 

@@ -37,7 +37,7 @@ def reshape_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
     if len(kept) != len(places) or vector.type.shape[0] is None:
         return None
     lengths = symbolic_shape(x)
-    reached = [constant(1, dtype="int64")] * len(static)
+    reached: list[TensorVariable] = [constant(1, dtype="int64")] * len(static)
     for place, axis in zip(places, kept, strict=True):
         reached[place] = lengths[axis]
     if not _are_the_same(as_lengths(vector), reached):

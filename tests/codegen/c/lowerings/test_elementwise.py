@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -164,7 +165,8 @@ def test_random_graphs_of_exact_ops(seed: int) -> None:
     known = list(inputs)
     for _ in range(6):
         a, b = known[rng.integers(len(known))], known[rng.integers(len(known))]
-        op = [lt.add, lt.sub, lt.mul, lt.maximum, lt.minimum][rng.integers(5)]
+        ops: list[Callable[[Any, Any], Any]] = [lt.add, lt.sub, lt.mul, lt.maximum, lt.minimum]
+        op = ops[rng.integers(5)]
         known.append(op(a, lt.transpose(lt.transpose(b))))
     assert_same_as_perform(
         inputs,
