@@ -68,10 +68,22 @@ class Composite(ScalarOp[...]):
                 raise TypeError(f"a Composite is made of scalars; {variable!r} is none")
         if len(set(inputs)) != len(inputs) or not outputs:
             raise ValueError(f"a Composite has inputs that differ, and outputs; not {list(inputs)} and {list(outputs)}")
-        canonical = [_canonical_input(i, v.dtype) for i, v in enumerate(inputs)]
-        program = ScalarProgram.of(inputs, outputs)
-        made = program.run(canonical, _nameless, _apply_nameless)
-        self.__attrs_init__(tuple(canonical), tuple([v for v in made if isinstance(v, ScalarVariable)]))
+        self.__attrs_init__(*_canonical([v.dtype for v in inputs], ScalarProgram.of(inputs, outputs)))
+
+    @classmethod
+    def of_program(cls, dtypes: Sequence[str], program: ScalarProgram) -> Composite:
+        """Make the Op that goes through the steps of a program.
+
+        Parameters
+        ----------
+        dtypes
+            The dtypes of its inputs.
+        program
+            The program; its results are numbers.
+        """
+        self = object.__new__(cls)
+        self.__attrs_init__(*_canonical(dtypes, program))
+        return self
 
     @property
     @override
@@ -148,6 +160,15 @@ def _restore(fgraph: FunctionGraph) -> Composite:
         return [v for v in variables if isinstance(v, ScalarVariable)]
 
     return Composite(scalars(fgraph.inputs), scalars(fgraph.outputs))
+
+
+def _canonical(
+    dtypes: Sequence[str], program: ScalarProgram
+) -> tuple[tuple[ScalarVariable, ...], tuple[ScalarVariable, ...]]:
+    """Return the inputs and the outputs of the graph that a program computes, on the inputs that all Composites share."""
+    inputs = tuple([_canonical_input(i, dtype) for i, dtype in enumerate(dtypes)])
+    made = program.run(inputs, _nameless, _apply_nameless)
+    return inputs, tuple([v for v in made if isinstance(v, ScalarVariable)])
 
 
 def _nameless(constant: ScalarConstant) -> ScalarVariable:

@@ -25,6 +25,7 @@ from lamella.ir import (
     FunctionGraph,
     IncSubtensor,
     IntegerEntry,
+    Op,
     Reshape,
     Second,
     Subtensor,
@@ -54,7 +55,14 @@ __all__ = [
 ]
 
 _SECOND: Final = OpPattern(Elemwise, scalar_op=Second, inplace_pattern=())
-_FILLS: Final = (Elemwise, Alloc)
+
+
+def _repeats(op: Op[Any, Any]) -> bool:
+    return (
+        isinstance(op.scalar_op, Second) and not op.inplace_pattern
+        if isinstance(op, Elemwise)
+        else isinstance(op, Alloc)
+    )
 
 
 def _repeated(variable: Variable[Any]) -> TensorVariable | None:
@@ -63,14 +71,9 @@ def _repeated(variable: Variable[Any]) -> TensorVariable | None:
     What the type of the node knows of the lengths that are not repeated is known of the value: a length of 1 is to broadcast as it did.
     """
     node = variable.owner
-    if node is None:
+    if node is None or not _repeats(node.op):
         return None
-    if isinstance(node.op, Alloc):
-        value = as_tensor_variable(node.inputs[0])
-    elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Second) and not node.op.inplace_pattern:
-        value = as_tensor_variable(node.inputs[1])
-    else:
-        return None
+    value = as_tensor_variable(node.inputs[0 if isinstance(node.op, Alloc) else 1])
     lengths = variable.type.shape[variable.type.ndim - value.ndim :]
     if None not in value.type.shape:
         return value
@@ -98,13 +101,13 @@ def elemwise_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVari
     the array is not made, or because f is computed for fewer elements.
     """
     for variable in node.inputs:
-        if variable.owner is not None and isinstance(variable.owner.op, _FILLS):
+        if variable.owner is not None and _repeats(variable.owner.op):
             break
     else:
         return None
-    values = [_repeated(variable) for variable in node.inputs]
-    if values.count(None) == len(values) or len(node.outputs) != 1:
+    if len(node.outputs) != 1:
         return None
+    values = [_repeated(variable) for variable in node.inputs]
     (out,) = node.outputs
     made: TensorVariable = node.op(
         *[

@@ -22,12 +22,15 @@ from lamella.ir import (
     Composite,
     Elemwise,
     FunctionGraph,
+    ScalarConstant,
     ScalarOp,
+    ScalarProgram,
     ScalarType,
-    ScalarVariable,
     TensorConstant,
+    TensorType,
     TensorVariable,
     Variable,
+    broadcast_static_shapes,
     rebuild_node,
 )
 from lamella.rewriting.engine import GraphRewriter
@@ -124,33 +127,66 @@ def _own_pattern(node: Apply[Any]) -> tuple[bool, ...]:
     return tuple([all(axis) for axis in patterns])
 
 
-def _fused(group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[Any]]) -> TensorVariable | None:
+def _fused(group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[Any]]) -> Variable[Any] | None:
     """Apply the function of a whole group; None where the types do not come out as they were."""
-    scalars: dict[Variable[Any], ScalarVariable] = {}
-    outer: list[TensorVariable] = []
-    inputs: list[ScalarVariable] = []
-
-    def scalar(variable: Variable[Any]) -> ScalarVariable:
-        found = scalars.get(variable)
-        if found is not None:
-            return found
-        kind = ScalarType(variable.type.dtype)
-        if isinstance(variable, TensorConstant) and all(variable.type.broadcastable):
-            found = kind.make_constant(variable.data.reshape(())[()])
-        else:
-            found = kind()
-            inputs.append(found)
-            now = replaced.get(variable, variable)
-            if isinstance(now, TensorVariable):
-                outer.append(now)
-        scalars[variable] = found
-        return found
-
-    for node in group:
-        scalars[node.outputs[0]] = _scalar_op(node)(*[scalar(v) for v in node.inputs])
     result = group[-1].outputs[0]
+    function = _Function()
+    for node in group:
+        function.add(node)
+    inputs = [now for v in function.inputs if isinstance(now := replaced.get(v, v), TensorVariable)]
     if not inputs:
         return None
-    fused: TensorVariable = Elemwise[Any](Composite(inputs, [scalars[result]]))(*outer)
-    kept = result.type.is_super(fused.type) is not None and fused.type.broadcastable == result.type.broadcastable
-    return fused if kept else None
+    composite = function.composite(result)
+    kind = TensorType(composite.outputs[0].dtype, broadcast_static_shapes(inputs))
+    if result.type.is_super(kind) is None or kind.broadcastable != result.type.broadcastable:
+        return None
+    origin = group[-1].origin  # an error is to name the line where the last of them was built
+    made = Apply.with_names(
+        Elemwise[Any](composite),
+        tuple(inputs),
+        (kind,),
+        (result.name,),
+        None if origin is None else attrs.astuple(origin),
+    )
+    return made.outputs[0]
+
+
+@final
+class _Function:
+    """The function that a group of nodes computes, being written down."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Variable[Any]] = []
+        self._constants: list[ScalarConstant] = []
+        self._steps: list[tuple[ScalarOp[Any], list[Variable[Any]]]] = []
+        # Where values stand: among inputs, constants, and results of steps.
+        self._places: dict[Variable[Any], tuple[int, int]] = {}
+
+    def add(self, node: Apply[Any]) -> None:
+        """Add a node whose inputs are computed by those added before, or are inputs of the function."""
+        for variable in node.inputs:
+            if variable not in self._places:
+                self._meet(variable)
+        self._places[node.outputs[0]] = (2, len(self._steps))
+        self._steps.append((_scalar_op(node), list(node.inputs)))
+
+    def _meet(self, variable: Variable[Any]) -> None:
+        if isinstance(variable, TensorConstant) and all(variable.type.broadcastable):
+            self._places[variable] = (1, len(self._constants))
+            number = variable.data.reshape(())[()]
+            self._constants.append(ScalarType(variable.type.dtype).make_constant(number))
+        else:
+            self._places[variable] = (0, len(self.inputs))
+            self.inputs.append(variable)
+
+    def composite(self, result: Variable[Any]) -> Composite:
+        """Return the function as a scalar Op."""
+        starts = (0, len(self.inputs), len(self.inputs) + len(self._constants))
+
+        def slot(variable: Variable[Any]) -> int:
+            kind, number = self._places[variable]
+            return starts[kind] + number
+
+        steps = tuple([(op, tuple([slot(v) for v in operands])) for op, operands in self._steps])
+        program = ScalarProgram(tuple(self._constants), steps, (slot(result),))
+        return Composite.of_program([variable.type.dtype for variable in self.inputs], program)
