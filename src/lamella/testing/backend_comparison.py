@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 import attrs
 import numpy as np
@@ -20,7 +20,6 @@ from lamella.testing.value_difference import value_difference
 __all__ = ["DEFAULT_BACKENDS", "Backend", "BackendMismatch", "ComparedBackends", "compare_backends"]
 
 Array = npt.NDArray[Any]
-K = TypeVar("K", bound=Variable[Any] | str)
 
 Backend = Mode | Linker | str
 """A mode, the name of a mode, or a linker (or the name of one: ``PerformLinker``, ``CLinker``), which runs the graph as it is."""
@@ -179,7 +178,7 @@ class ComparedBackends:
 
 def compare_backends(
     graph: FunctionGraph | Variable[Any] | Sequence[Variable[Any]],
-    inputs: Mapping[K, Any] | Sequence[Any] = (),
+    inputs: Mapping[Any, Any] | Sequence[Any] = (),
     backends: Sequence[Backend] = DEFAULT_BACKENDS,
     max_ulps: float = 4.0,
     conditioned: bool = True,
@@ -251,7 +250,7 @@ def _graph_of(
     return FunctionGraph([*given, *roots], wanted)
 
 
-def _values_for(graph: FunctionGraph, inputs: Mapping[K, Any] | Sequence[Any]) -> list[Any]:
+def _values_for(graph: FunctionGraph, inputs: Mapping[Any, Any] | Sequence[Any]) -> list[Any]:
     given = [v for v in graph.inputs if not isinstance(v, SharedVariable)]
     if not isinstance(inputs, Mapping):
         if len(inputs) != len(given):

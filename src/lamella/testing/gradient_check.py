@@ -109,7 +109,7 @@ def verify_grad(
     GradientError
         They differ; says which element of which input, and both values.
     AssertionError
-        The gradient has another dtype or shape than the input.
+        The gradient has another shape than the input.
     TypeError
         An array of `pt` has no float dtype, or no output has one.
 
@@ -131,9 +131,6 @@ def verify_grad(
     weights = [output.type(f"w{i}") for i, output in enumerate(outputs)]
     cost = lt.add(*[lt.sum(o * w, dtype="float64") for o, w in zip(outputs, weights, strict=True)], np.float64(0.0))
     gradients = grad(cost, inputs, disconnected_inputs="ignore")
-    for i, (gradient, x) in enumerate(zip(gradients, point, strict=True)):
-        if gradient.type.dtype != x.dtype.name:
-            raise AssertionError(f"the gradient of input {i} has the dtype {gradient.type.dtype}, the input {x.dtype}")
     forward = function(inputs, outputs, mode=mode, on_unused_input="ignore")
     backward = function([*inputs, *weights], gradients, mode=mode, on_unused_input="ignore")
     values = forward(*point)

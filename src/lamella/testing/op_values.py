@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lamella.ir import TensorType, TensorVariable, Variable
-from lamella.runtime import Function, In, Mode, function
+from lamella.runtime import Function, In, Mode, Out, function
 from lamella.testing.value_difference import value_difference
 
 __all__ = [
@@ -94,7 +94,9 @@ def compile_op(
     made = op(*variables)
     outputs = [made] if isinstance(made, Variable) else list(made)
     specs = [In(v, mutable=mutable) for v in variables]
-    return function(specs, outputs, mode=mode, on_unused_input="ignore"), outputs
+    # What was computed in place lies in the memory of an input: it is handed back as it is.
+    handed_back = [Out(v, borrow=mutable) for v in outputs]
+    return function(specs, handed_back, mode=mode, on_unused_input="ignore"), outputs
 
 
 def check_call(

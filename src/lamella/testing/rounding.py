@@ -36,7 +36,7 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
 
 
 def rounding_errors(
-    graph: FunctionGraph, values: Sequence[Any], max_ulps: float = 4.0, runs: int = 4, seed: int = 0
+    graph: FunctionGraph, values: Sequence[Any], max_ulps: float = 4.0, runs: int = 8, seed: int = 0
 ) -> list[npt.NDArray[np.float64] | None]:
     """Estimate by how much the outputs of a graph may change where its intermediate results are rounded in another way.
 
@@ -121,7 +121,9 @@ def _moved(value: Any, ulps: float, rng: np.random.Generator) -> Any:
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
         long = np.isfinite(value) & (few != np.rint(few))
         step = np.where(long, np.spacing(value), 0) * (ulps * rng.choice([-1.0, 1.0], value.shape))
-        return (value + step.astype(value.dtype)).astype(value.dtype)
+        return np.asarray(
+            (value + step.astype(value.dtype)).astype(value.dtype)
+        )  # NumPy makes scalars of arrays without axes
 
 
 def _change(moved: Array, exact: Array) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ def check_infer_shape(
     made = fun(*inputs)
     outputs = [made] if isinstance(made, Variable) else list(made)
     banned = type(fun) if op_class is None and isinstance(fun, Op) else op_class
-    computed = InferShapeTester(mode)._compile_and_check(inputs, outputs, arrays, banned, warn=warn)
+    computed = compare_shapes(inputs, outputs, arrays, banned, mode, warn)
     made = fun(*[TensorType(a.dtype, a.shape)(f"x{i}") for i, a in enumerate(arrays)])
     known = [made] if isinstance(made, Variable) else list(made)
     for i, (out, value) in enumerate(zip([v for v in known if isinstance(v, TensorVariable)], computed, strict=True)):
@@ -63,16 +63,15 @@ def check_infer_shape(
 
 
 class InferShapeTester:
-    """Checks inferred shapes; a base for test classes, and usable without one.
+    """A base for classes of tests of `Op.infer_shape`; its method also works alone.
 
-    Parameters
+    Attributes
     ----------
     mode
-        Mode to compile in.
+        Mode to compile in; the configured one by default.
     """
 
-    def __init__(self, mode: Mode | str | None = None) -> None:
-        self.mode = mode
+    mode: ClassVar[Mode | str | None] = None
 
     def _compile_and_check(
         self,
@@ -83,7 +82,7 @@ class InferShapeTester:
         excluding: Sequence[str] = (),
         warn: bool = True,
         check_topo: bool = True,
-    ) -> list[Array]:
+    ) -> None:
         """Compile the outputs and their inferred shapes, and compare.
 
         Parameters
@@ -101,49 +100,65 @@ class InferShapeTester:
         check_topo
             Look for `cls` in the graph of the shapes.
 
-        Returns
-        -------
-        list of array
-            The values of those outputs that are tensors.
-
         Raises
         ------
         AssertionError
             See `check_infer_shape`.
         """
-        if warn:
-            _warn_of_equal_lengths(numeric_inputs)
-        tensors = [out for out in outputs if isinstance(out, TensorVariable)]
-        shapes = [symbolic_shape(out) for out in tensors]
-        lengths = [length for shape in shapes for length in shape]
-        if check_topo and cls is not None:
-            for node in applys_between(inputs, lengths):
-                if isinstance(node.op, cls):
-                    raise AssertionError(
-                        f"the shapes can only be found by computing {node.op}: its infer_shape does not give them"
-                    )
-        mode = self._mode(excluding)
-        found = function(inputs, lengths, mode=mode, on_unused_input="ignore")(*numeric_inputs)
-        # An Op that overwrites its inputs gets arrays of its own.
-        overwrites = any(node.op.destroy_map for node in applys_between(inputs, tensors))
-        specs = [In(v, mutable=overwrites) for v in inputs]
-        given = [np.array(x) for x in numeric_inputs] if overwrites else list(numeric_inputs)
-        computed = function(specs, list(tensors), mode=mode, on_unused_input="ignore")(*given)
-        rest = [int(length) for length in found]
-        for i, (out, shape, value) in enumerate(zip(tensors, shapes, computed, strict=True)):
-            inferred, rest = tuple(rest[: len(shape)]), rest[len(shape) :]
-            if inferred != value.shape:
-                raise AssertionError(f"output {i}: the inferred shape is {inferred}, the value has {value.shape}")
-            if not out.type.is_valid_value(value):
-                raise AssertionError(
-                    f"output {i}: the value of shape {value.shape} and dtype {value.dtype} is no {out.type}"
-                )
-        return list(computed)
+        mode = get_mode(self.mode).excluding(*excluding) if excluding else self.mode
+        compare_shapes(inputs, outputs, numeric_inputs, cls if check_topo else None, mode, warn)
 
-    def _mode(self, excluding: Sequence[str]) -> Mode | str | None:
-        if not excluding:
-            return self.mode
-        return get_mode(self.mode).excluding(*excluding)
+
+def compare_shapes(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[Variable[Any]],
+    values: Sequence[Any],
+    op_class: type[Op[Any, Any]] | None,
+    mode: Mode | str | None,
+    warn: bool,
+) -> list[Array]:
+    """Compare inferred shapes with those of computed values, and return the values of those outputs that are tensors.
+
+    Parameters
+    ----------
+    inputs, outputs
+        The graph.
+    values
+        Values of the inputs.
+    op_class, mode, warn
+        As in `check_infer_shape`.
+
+    Raises
+    ------
+    AssertionError
+        See `check_infer_shape`.
+    """
+    if warn:
+        _warn_of_equal_lengths(values)
+    tensors = [out for out in outputs if isinstance(out, TensorVariable)]
+    shapes = [symbolic_shape(out) for out in tensors]
+    lengths = [length for shape in shapes for length in shape]
+    for node in applys_between(inputs, lengths):
+        if op_class is not None and isinstance(node.op, op_class):
+            raise AssertionError(
+                f"the shapes can only be found by computing {node.op}: its infer_shape does not give them"
+            )
+    found = function(inputs, lengths, mode=mode, on_unused_input="ignore")(*values)
+    # An Op that overwrites its inputs gets arrays of its own.
+    overwrites = any(node.op.destroy_map for node in applys_between(inputs, tensors))
+    specs = [In(v, mutable=overwrites) for v in inputs]
+    given = [np.array(x) for x in values] if overwrites else list(values)
+    computed = function(specs, list(tensors), mode=mode, on_unused_input="ignore")(*given)
+    rest = [int(length) for length in found]
+    for i, (out, shape, value) in enumerate(zip(tensors, shapes, computed, strict=True)):
+        inferred, rest = tuple(rest[: len(shape)]), rest[len(shape) :]
+        if inferred != value.shape:
+            raise AssertionError(f"output {i}: the inferred shape is {inferred}, the value has {value.shape}")
+        if not out.type.is_valid_value(value):
+            raise AssertionError(
+                f"output {i}: the value of shape {value.shape} and dtype {value.dtype} is no {out.type}"
+            )
+    return list(computed)
 
 
 def _warn_of_equal_lengths(values: Sequence[Any]) -> None:

@@ -1,0 +1,194 @@
+"""`compare_backends` accepts backends that compute the same, and says what a wrong one does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lamella import shared
+from lamella.errors import BroadcastError, ConfigError, MissingInputError
+from lamella.ir import FunctionGraph, lt, make_slice
+from lamella.testing import BackendMismatch, ComparedBackends, compare_backends, rounding_errors
+from tests.testing import own_ops as ops
+from tests.testing.wrong_linkers import (
+    Spoil,
+    SpoilingLinker,
+    as_computed,
+    changes_input,
+    fails,
+    first_is,
+    one_ulp_up,
+    returns_input,
+)
+
+VALUES = np.array([0.5, -1.0, 2.0])
+VALUES.setflags(write=False)
+
+
+def test_all_backends_agree_on_a_graph() -> None:
+    x, y = lt.vector("x"), lt.matrix("y")
+    outputs = [lt.exp(x) / lt.sum(lt.exp(x)), lt.dot(y, x), lt.argmax(x), y[::-1, 1]]
+    compare_backends(outputs, {x: VALUES, "y": np.ones((2, 3))})
+
+
+def test_ways_to_give_the_graph_and_the_values() -> None:
+    x, y = lt.vector("x"), lt.vector("y")
+    for graph in (x - y, [x - y], (x - y,), FunctionGraph([x, y], [x - y])):
+        compare_backends(graph, {x: VALUES, y: VALUES}, ["PerformLinker"])
+        compare_backends(graph, {"x": VALUES, y: [1, 2, 3]}, ["PerformLinker"])
+        compare_backends(graph, [VALUES, VALUES], ["PerformLinker"])
+    with pytest.raises(MissingInputError, match="the input y"):
+        compare_backends(x - y, {x: VALUES})
+    with pytest.raises(ValueError, match="'z'"):
+        compare_backends(x - y, {x: VALUES, "y": VALUES, "z": 1})
+    with pytest.raises(ValueError, match=r"2 inputs .* 1 values"):
+        compare_backends(x - y, [VALUES])
+    with pytest.raises(ConfigError, match="no mode is named 'Fortran'"):
+        compare_backends(x - y, [VALUES, VALUES], ["Fortran"])
+
+
+def test_shared_variables_keep_their_value() -> None:
+    state = shared(np.array([1.0, 2.0, 3.0]), name="state")
+    x = lt.vector("x")
+    compare_backends(x * state, {x: VALUES}, ["PerformLinker", "FAST_COMPILE"])
+    compare_backends(lt.sum(state), (), ["PerformLinker"])
+
+
+def test_what_is_no_tensor_is_compared_too() -> None:
+    x = lt.lscalar("x")
+    compare_backends(make_slice(x, 3), {x: 1}, ["PerformLinker"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (one_ulp_up, None),
+        (
+            first_is(lambda x: x + 1),
+            r"output 0 \(Exp\.0\): element \[0\] is np.float64\(2.6487.*units in the last place",
+        ),
+        (first_is(lambda x: x.astype("float32")), "output 0 .*: the dtype is float32, float64 is expected"),
+        (first_is(lambda x: x[:2]), r"output 0 .*: the shape is \(2,\), \(3,\) is expected"),
+        (first_is(lambda x: np.where(x > 1, x, np.nan)), r"element \[1\] is np.float64\(nan\)"),
+        (first_is(list), "the value is a list, an array is expected"),
+        (changes_input, "changes the array given as input 0"),
+        (returns_input, "element"),
+        (fails, r"raises IndexError\('out of bounds'\), the interpreter does not"),
+    ],
+)
+def test_what_a_wrong_backend_does_is_said(spoil: Spoil, problem: str | None) -> None:
+    x = lt.vector("x")
+    backends = [SpoilingLinker(as_computed), SpoilingLinker(spoil)]
+    values = VALUES.copy()
+    if problem is None:
+        compare_backends(lt.exp(x), {x: values}, backends)
+        return
+    with pytest.raises(BackendMismatch, match=f"^SpoilingLinker.*{problem}"):
+        compare_backends(lt.exp(x), {x: values}, backends)
+
+
+def test_memory_of_an_input_may_not_be_returned() -> None:
+    x = lt.vector("x")
+    with pytest.raises(BackendMismatch, match=r"output 0 .* shares memory with an input"):
+        compare_backends(x + 0, {x: VALUES}, [SpoilingLinker(returns_input)])
+
+
+def test_the_sign_of_zero_counts() -> None:
+    x = lt.vector("x")
+    with pytest.raises(BackendMismatch, match=r"element \[1\] is np.float64\(0.0\), np.float64\(-0.0\) is expected"):
+        compare_backends(x * 0, {x: VALUES}, [SpoilingLinker(first_is(np.abs))])
+
+
+def test_units_in_the_last_place() -> None:
+    x = lt.vector("x")
+    backends = [SpoilingLinker(one_ulp_up)]
+    compare_backends(lt.exp(x), {x: VALUES}, backends, max_ulps=1, conditioned=False)
+    with pytest.raises(BackendMismatch, match=r"1 units in the last place apart, 0\.5 are allowed"):
+        compare_backends(lt.exp(x), {x: VALUES}, backends, max_ulps=0.5, conditioned=False)
+
+
+def test_errors_must_be_alike() -> None:
+    x, y = lt.vector("x"), lt.vector("y")
+    values = {x: VALUES, y: VALUES[:1]}
+    with pytest.raises(BroadcastError):
+        (x + y).eval(values)
+    compare_backends(x + y, values, ["PerformLinker", "FAST_COMPILE"])
+    with pytest.raises(BackendMismatch, match=r"raises nothing, but the interpreter raises IndexError"):
+        compare_backends(x[5], {x: VALUES}, [SpoilingGrown()])
+
+
+class SpoilingGrown(SpoilingLinker):
+    """Gives a number whatever happens."""
+
+    def __init__(self) -> None:
+        super().__init__(as_computed)
+
+    def link(self, scheduled: Any) -> Any:
+        return lambda values: [np.array(1.0)]
+
+
+def test_further_mismatches_are_notes() -> None:
+    x = lt.vector("x")
+    with pytest.raises(BackendMismatch) as caught:
+        compare_backends(
+            [lt.exp(x), lt.sin(x)], {x: VALUES}, [SpoilingLinker(lambda _, results: [r + 1 for r in results])]
+        )
+    assert (caught.value.backend, caught.value.output, caught.value.variable) == ("SpoilingLinker", 0, "Exp.0")
+    assert [note.split(":")[0] for note in caught.value.__notes__] == ["SpoilingLinker, output 1 (Sin.0)"]
+
+
+def test_ops_that_overwrite_their_input_get_arrays_of_their_own() -> None:
+    x = lt.vector("x")
+    values = VALUES.copy()
+    compare_backends(ops.InPlace()(x), {x: values}, ["PerformLinker", "CLinker"])
+    np.testing.assert_array_equal(values, VALUES)
+
+
+def test_a_graph_is_compiled_once_for_many_values() -> None:
+    x = lt.vector("x")
+    compared = ComparedBackends.compile(lt.exp(x), ["PerformLinker", SpoilingLinker(first_is(lambda v: v + 1))])
+    for n in (1, 2, 3):
+        (found,) = compared.mismatches([VALUES[:n]])
+        assert found.backend == "SpoilingLinker"
+
+
+class TestRounding:
+    """What rounding explains is allowed, and nothing else."""
+
+    def test_cancellation_is_allowed_for(self) -> None:
+        x = lt.vector("x")
+        y = (x + 1e8) - lt.exp(lt.log(x + 1e8))
+        nearly = SpoilingLinker(first_is(lambda v: v + 1e-8))
+        compare_backends(y, {x: VALUES}, [nearly])
+        with pytest.raises(BackendMismatch):
+            compare_backends(y, {x: VALUES}, [nearly], conditioned=False)
+        with pytest.raises(BackendMismatch):
+            compare_backends(y, {x: VALUES}, [SpoilingLinker(first_is(lambda v: v + 1e-3))])
+
+    def test_numbers_with_few_digits_are_exact(self) -> None:
+        x = lt.vector("x")
+        (errors,) = rounding_errors(FunctionGraph([x], [x * 0.5 + 3]), [VALUES])
+        np.testing.assert_array_equal(errors, np.zeros(3))
+
+    def test_long_numbers_move_as_far_as_the_graph_amplifies(self) -> None:
+        x = lt.vector("x")
+        first, second = rounding_errors(FunctionGraph([x], [lt.exp(x), 1e6 * lt.exp(x)]), [VALUES], max_ulps=1)
+        assert first is not None
+        assert second is not None
+        assert np.all((first > 1e-17) & (first < 1e-15))
+        assert np.all((second > 1e-11) & (second < 1e-8))
+
+    def test_sums_may_be_taken_in_any_order(self) -> None:
+        x = lt.vector("x")
+        rng = np.random.default_rng(0)
+        values = rng.normal(size=1000)
+        (errors,) = rounding_errors(FunctionGraph([x], [lt.sum(x)]), [values])
+        other = float(np.sum(values[::-1])) - float(np.sum(values))
+        assert errors is not None
+        assert abs(other) < errors < 1e-11
+
+    def test_a_jump_makes_everything_possible(self) -> None:
+        x = lt.vector("x")
+        (errors,) = rounding_errors(FunctionGraph([x], [lt.floor(lt.exp(lt.log(x)))]), [np.array([3.0, 3.5])])
+        assert errors is not None
+        np.testing.assert_array_equal(errors, [1.0, 0.0])
