@@ -7,7 +7,7 @@ import pytest
 
 import lamella as lm
 import lamella.tensor as lt
-from tests.faults.three_ways import check, check_error
+from tests.faults.three_ways import Case, check, check_error
 
 F64 = np.float64
 
@@ -215,30 +215,14 @@ def test_literals_are_weak() -> None:
         lt.vector("i", dtype="int8"),
         lt.vector("b", dtype="bool"),
     )
-    values: dict[str, Any] = {
-        "f": np.ones(2, "f4"),
-        "h": np.ones(2, "f2"),
-        "i": np.ones(2, "i1"),
-        "b": np.ones(2, bool),
-    }
-    for variable, array in zip((f, h, i, b), values.values(), strict=True):
-        for literal in (
-            2,
-            2.0,
-            True,
-            np.float64(2),
-            np.int64(2),
-            np.float32(2),
-            np.int8(2),
-            np.array(2.0),
-            np.array([2]),
-        ):
-            check(
-                {variable: array},
-                (variable + literal, array + literal),
-                (literal * variable, literal * array),
-                (lt.maximum(variable, literal), np.maximum(array, literal)),
-            )
+    arrays = [np.ones(2, "f4"), np.ones(2, "f2"), np.ones(2, "i1"), np.ones(2, bool)]
+    literals: list[Any] = [2, 2.0, True, np.float64(2), np.int64(2), np.float32(2), np.int8(2), np.array(2.0), np.array([2])]
+    cases: list[Case] = []
+    for variable, array in zip((f, h, i, b), arrays, strict=True):
+        for literal in literals:
+            cases.append((variable + literal, array + literal))
+            cases.append((lt.maximum(literal, variable), np.maximum(literal, array)))
+    check(dict(zip((f, h, i, b), arrays, strict=True)), *cases)
     assert lt.add(1, 2).dtype == "int64"
     assert lt.add(1, 2.0).dtype == "float64"
     assert lt.add(1, 2j).dtype == "complex128"

@@ -81,6 +81,8 @@ def function(
     InconsistencyError
         The graph overwrites an input that is not `mutable`, or something that is still needed.
     """
+    if isinstance(inputs, Variable):  # one that can be iterated over would pass for the Variables of its elements
+        raise TypeError(f"the inputs of a function are a sequence of Variables; write [{inputs!r}]")
     specs = tuple([_as_in(given, allow_input_downcast) for given in inputs])
     form, outs = _as_outs(outputs)
     pairs = _checked_updates(updates)

@@ -44,6 +44,8 @@ class NamesVariables(Feature, Protocol):
 
 
 def _as_tuple(variables: Iterable[Variable[Any]]) -> tuple[Variable[Any], ...]:
+    if isinstance(variables, Variable):  # one that can be iterated over would pass for the Variables of its elements
+        raise TypeError(f"inputs and outputs of a graph are sequences of Variables; write [{variables!r}]")
     return tuple(variables)
 
 

@@ -1,0 +1,1 @@
+"""What a type checker accepts and refuses."""

@@ -1,0 +1,282 @@
+"""What `mypy --strict` accepts, and what it takes the results for; no test runs this file."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, assert_type
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+import lamella as lm
+import lamella.tensor as lt
+from lamella import Apply, Constant, Function, FunctionGraph, Op, OutputStorage, SharedVariable, Type, Variable
+from lamella.codegen import CompiledModule, lower_to_c
+from lamella.ir import TensorConstant, TensorSharedVariable, TensorType
+from lamella.rewriting import (
+    EquilibriumGraphRewriter,
+    FromFunctionGraphRewriter,
+    FromFunctionNodeRewriter,
+    GraphRewriter,
+    NodeRewriter,
+    TransformResult,
+    WalkingGraphRewriter,
+    graph_rewriter,
+    in2out,
+    node_rewriter,
+    rewrite_graph,
+)
+from lamella.runtime import CLinker, Executable, Linker, PerformLinker
+from lamella.tensor import TensorLike, TensorVariable, as_tensor_variable
+from lamella.typing_layer import ScheduledGraph, schedule
+
+# Ops of one's own.
+
+
+class Scaled(Op[[TensorLike, float], TensorVariable]):
+    """As in the tutorial: ``__props__`` and an ``__init__``."""
+
+    __props__ = ("power",)
+
+    def __init__(self, power: int = 1) -> None:
+        self.power = power
+
+    def make_node(self, x: TensorLike, by: float) -> Apply[TensorVariable]:
+        variable = as_tensor_variable(x)
+        return Apply(self, [variable, as_tensor_variable(by)], [variable.type()])
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: OutputStorage) -> None:
+        output_storage[0][0] = inputs[0] * inputs[1] ** self.power
+
+    def infer_shape(
+        self, fgraph: FunctionGraph | None, node: Apply, shapes: Sequence[tuple[Any, ...]]
+    ) -> list[tuple[Any, ...]]:
+        return [shapes[0]]
+
+    def grad(self, inputs: Sequence[TensorVariable], output_grads: Sequence[TensorVariable]) -> list[Variable]:
+        return [output_grads[0] * inputs[1] ** self.power, lm.grad_undefined(self, 1, inputs[1])]
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[TensorVariable | None]) -> list[Variable | None]:
+        return [None if eval_points[0] is None else self(eval_points[0], 1.0)]
+
+
+@attrs.frozen
+class SumAndDifference(Op[[TensorLike, TensorLike], tuple[TensorVariable, TensorVariable]]):
+    """With fields, and several outputs."""
+
+    weight: float = 1.0
+
+    def make_node(self, x: TensorLike, y: TensorLike) -> Apply[tuple[TensorVariable, TensorVariable]]:
+        a, b = as_tensor_variable(x), as_tensor_variable(y)
+        return Apply(self, [a, b], [a.type(), a.type])
+
+    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
+        x, y = inputs
+        output_storage[0][0], output_storage[1][0] = x + y, x - y
+
+    def L_op(
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        output_grads: Sequence[Variable[Any]],
+    ) -> Sequence[Variable[Any]]:
+        return output_grads
+
+    def connection_pattern(self, node: Apply[Any]) -> list[list[bool]]:
+        return [[True, True], [True, True]]
+
+
+class Named(Op[[TensorLike], TensorVariable]):
+    """With Types in place of `make_node`, and in-place work."""
+
+    __props__ = ()
+    itypes = [lt.dvector]
+    otypes = [lt.dvector]
+    destroy_map = {0: [0]}
+    view_map = {0: (0,)}
+
+    def perform(self, node: Apply, inputs: Sequence[npt.NDArray[np.float64]], output_storage: OutputStorage) -> None:
+        output_storage[0][0] = inputs[0]
+
+
+@lm.as_op([lt.dvector, lt.dscalar], [lt.dvector], infer_shape=lambda fgraph, node, shapes: [shapes[0]])
+def raised(x: npt.NDArray[np.float64], exponent: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return x**exponent
+
+
+x, y, i, m = lt.dvector("x"), lt.dscalar("y"), lt.lvector("i"), lt.dmatrix("m")
+assert_type(Scaled(2)(x, 3.0), TensorVariable)
+assert_type(Scaled(2)(np.ones(3), 3), TensorVariable)
+assert_type(Scaled().make_node(x, 2.0), Apply[TensorVariable])
+assert_type(Scaled().power, int)
+assert_type(SumAndDifference()(x, np.ones(3)), tuple[TensorVariable, TensorVariable])
+assert_type(SumAndDifference(2.0).weight, float)
+total, difference = SumAndDifference()(x, 1)
+assert_type(difference, TensorVariable)
+assert_type(Named()(x), TensorVariable)
+
+# Tensor functions and operators.
+
+assert_type(x, TensorVariable)
+assert_type(x.type, TensorType)
+assert_type(x.type.shape, tuple[int | None, ...])
+assert_type(x.owner, Apply[Any] | None)
+assert_type(x.named("z"), TensorVariable)
+assert_type(lt.exp(x), TensorVariable)
+assert_type(lt.exp(2.0), TensorVariable)
+assert_type(lt.sum(m, axis=(0, 1)), TensorVariable)
+assert_type(lt.switch(x > 0, x, 0.0), TensorVariable)
+assert_type(lt.concatenate([x, x, np.ones(2)]), TensorVariable)
+assert_type(lt.split(x, [1, 2], axis=0), tuple[TensorVariable, ...])
+assert_type(x.nonzero(), tuple[TensorVariable, ...])
+assert_type(lt.constant([1.0, 2.0]), TensorConstant)
+assert_type(lt.as_tensor_variable([x, x]), TensorVariable)
+assert_type(lt.tensor("t", dtype="int8", shape=(None, 3)), TensorVariable)
+assert_type(2 * x + 1 - x / 3 // 2 % 5, TensorVariable)
+assert_type(-(x**2), TensorVariable)
+assert_type(m @ x, TensorVariable)
+assert_type(x < y, TensorVariable)
+assert_type((x > 0) & ~(x > 1) | (x > 2), TensorVariable)
+assert_type(np.float64(2) * x, TensorVariable)
+assert_type(x + np.ones(3), TensorVariable)
+assert_type(divmod(i, 2), tuple[TensorVariable, TensorVariable])
+assert_type(abs(x), TensorVariable)
+assert_type(x[1:, None], TensorVariable)
+assert_type(x[i], TensorVariable)
+assert_type(m[0, i > 1], TensorVariable)
+assert_type(m[..., ::-1].T.shape[0], TensorVariable)
+assert_type(x[[0, 1]].set(0), TensorVariable)
+assert_type(x[: i[0]].inc(x), TensorVariable)
+assert_type(x.sum().astype("float32"), TensorVariable)
+assert_type(list(lt.tensor("t", dtype="int8", shape=(3,))), list[TensorVariable])
+# What NumPy's stubs say of these is nothing, so they may be put to any use.
+from_numpy: TensorVariable = np.ones((2, 3)) @ x
+also_from_numpy: TensorVariable = np.ones(3) * x
+summed: TensorVariable = np.sum(m, axis=0)
+
+# Differentiation.
+
+cost = lt.sum(lt.sqr(x)) * y
+assert_type(lm.grad(cost, x), TensorVariable)
+assert_type(lm.grad(cost, [x, y]), list[TensorVariable])
+assert_type(lm.grad(cost, wrt=(x, y), disconnected_inputs="ignore"), list[TensorVariable])
+assert_type(lm.grad(None, x, known_grads={cost: lt.constant(1.0)}), TensorVariable)
+assert_type(lm.jacobian(x**2, x), TensorVariable)
+assert_type(lm.jacobian(x**y, [x, y]), list[TensorVariable])
+assert_type(lm.hessian(cost, x), TensorVariable)
+assert_type(lm.hessian(cost, [x, y]), list[TensorVariable])
+assert_type(lm.Lop(x**2, x, x), TensorVariable)
+assert_type(lm.Lop([x**2], [x], [x]), list[TensorVariable])
+assert_type(lm.disconnected_grad(x), TensorVariable)
+
+# Types, Variables, Constants and nodes.
+
+
+@attrs.frozen
+class Even(Type[int]):
+    """Even numbers: a Type of one's own."""
+
+    bound: int = 10
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> int:
+        if not isinstance(value, int) or value % 2:
+            raise TypeError(f"{value!r} is no even number")
+        return value
+
+
+assert_type(Even().filter(2), int)
+assert_type(Even()("n"), Variable[Even])
+assert_type(Even()("n").type.bound, int)
+assert_type(Even().make_constant(2), Constant[Even])
+assert_type(Even().clone(bound=12), Even)
+assert_type(lt.dvector.filter([1.0]), npt.NDArray[Any])
+assert_type(lt.dvector("v"), TensorVariable)
+assert_type(lt.dvector.make_constant([1.0]), TensorConstant)
+assert_type(lt.dvector.is_super(lt.dvector), TensorType | None)
+node: Apply = Apply(Scaled(), [x, y], [x.type])
+assert_type(node.inputs, tuple[Variable[Any], ...])
+assert_type(node.outputs[0], Variable[Any])
+assert_type(x.eval({x: [1.0]}), Any)
+assert_type(cost.eval({"x": [1.0], "y": 2}), Any)
+graph = FunctionGraph([x, y], [cost])
+assert_type(graph.replace(y, lt.constant(2.0)), FunctionGraph)
+assert_type(graph.clients[x], tuple[tuple[Apply[Any] | None, int], ...])
+assert_type(lm.clone_replace(cost, {x: x + 1}), TensorVariable)
+assert_type(lm.clone_replace([cost], {x: x + 1}), list[TensorVariable])
+
+# Rewriting.
+
+
+@node_rewriter([lt.exp])
+def as_in_the_tutorial(fgraph: FunctionGraph, node: Apply) -> list[Variable] | Literal[False]:
+    (a,) = node.inputs
+    return [a] if a.owner is not None and a.owner.op == lt.log else False
+
+
+@node_rewriter([Scaled])
+def gives_a_dict(fgraph: FunctionGraph, node: Apply[TensorVariable]) -> Mapping[Variable[Any], Variable[Any]] | None:
+    return {node.outputs[0]: node.inputs[0]}
+
+
+class OfOnesOwn(NodeRewriter):
+    """A rewriter that is a class."""
+
+    def transform(self, fgraph: FunctionGraph, node: Apply[Any]) -> TransformResult:
+        return [None for _ in node.outputs]
+
+    def tracks(self) -> list[Any]:
+        return [Scaled, lt.exp]
+
+
+class WholeGraphs(GraphRewriter):
+    """A rewriter of graphs."""
+
+    def add_requirements(self, fgraph: FunctionGraph) -> FunctionGraph:
+        return fgraph
+
+    def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
+        return fgraph.with_outputs(fgraph.outputs)
+
+
+@graph_rewriter
+def a_function(fgraph: FunctionGraph) -> FunctionGraph:
+    return fgraph
+
+
+assert_type(as_in_the_tutorial, FromFunctionNodeRewriter)
+assert_type(a_function, FromFunctionGraphRewriter)
+assert_type(in2out(as_in_the_tutorial, gives_a_dict, OfOnesOwn()), WalkingGraphRewriter)
+assert_type(
+    EquilibriumGraphRewriter([as_in_the_tutorial, WholeGraphs()], max_use_ratio=10).rewrite(graph), FunctionGraph
+)
+assert_type(rewrite_graph(cost, include=["canonicalize"], custom_rewrite=WholeGraphs()), TensorVariable)
+assert_type(WholeGraphs().rewrite_with_log(graph).fgraph, FunctionGraph)
+
+# Functions.
+
+state = lm.shared(np.zeros(3), name="state")
+assert_type(state, TensorSharedVariable)
+assert_type(lm.shared(2, type=Even()), SharedVariable[Any])
+f = lm.function([x, lm.In(y, value=2.0)], [cost, lm.Out(x, borrow=True)], updates={state: state + x}, name="f")
+assert_type(f, Function)
+lm.function([x], {"double": 2 * x}, givens={y: lt.constant(1.0)}, mode="FAST_COMPILE", on_unused_input="ignore")
+lm.function([(x, np.zeros(3))], (x, x), updates=[(state, x)], mode=lm.FAST_RUN.excluding("fusion"))
+lm.function([], state + from_numpy, givens=[(x, state)], allow_input_downcast=True)
+assert_type(f.fgraph, FunctionGraph)
+assert_type(schedule(graph), ScheduledGraph)
+assert_type(lower_to_c(schedule(graph)), CompiledModule)
+assert_type(PerformLinker().link(schedule(graph)), Executable)
+
+
+class LinkerOfOnesOwn(Linker):
+    """A linker that hands the work on."""
+
+    def link(self, scheduled: ScheduledGraph) -> Executable:
+        run = CLinker().link(scheduled)
+
+        def call(values: Sequence[Any], /) -> list[Any]:
+            return run(values)
+
+        return call
+
+
+lm.function([x], x + 1, mode=lm.Mode(LinkerOfOnesOwn(), lm.FAST_RUN.query))
