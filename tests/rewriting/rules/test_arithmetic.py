@@ -83,6 +83,7 @@ STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
     (mul_by_one, lambda x, y: lt.mul(x, np.float64(1), y), ("int8",)),
     (add_of_zero, lambda x: x + 0.0, FLOAT_DTYPES),
     (add_of_zero, lambda x: lt.sqrt(x) + 0.0, FLOAT_DTYPES),
+    (add_of_zero, lambda x: (-0.0 - x) + 0.0, FLOAT_DTYPES),
     (add_of_zero, lambda x: (x - 1.0) * 2.0 + 0.0, FLOAT_DTYPES),
     (add_of_zero, lambda x: x + -0.0, ("complex128",)),
     (sub_of_zero, lambda x: x - -0.0, FLOAT_DTYPES),

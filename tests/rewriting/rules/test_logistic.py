@@ -149,6 +149,8 @@ def test_products_of_sigmoids_and_exponentials() -> None:
         (amul(z, lt.exp(x)), s),
         (amul(amul(g, z), lt.exp(x)), amul(g, s)),
         ((g * z) * lt.exp(x), g * s),
+        (amul(g, z) * lt.exp(x), amul(g, s)),
+        (amul(g * z, lt.exp(x)), amul(g, s)),
         ((z * g) * lt.exp(x), s * g),
         (amul(-(g * z), lt.exp(x)), -(amul(g, s))),
         (amul(-lt.square(z), lt.exp(x)), -(z * s)),
