@@ -326,7 +326,7 @@ def _same(pool: Pool) -> Made:
     same: Sequence[Callable[[TensorVariable], Any]] = [
         *(view_op, deep_copy_op, lt.tensor_copy),
         partial(grad_clip, lower_bound=-1.0, upper_bound=1.0),
-        lambda v: v.named("again"),
+        lambda v: v.named("again") if v.owner is not None else v.T,
     ]
     return [pool.choose(same)(x)]
 
