@@ -19,7 +19,6 @@ from lamella.rewriting.rules.fill import (
     fill_written,
     moved_fill,
     second_to_alloc,
-    sum_of_zeros,
 )
 from tests.rewriting.rules.before_and_after import after, applied, assert_same_meaning
 
@@ -134,14 +133,6 @@ def test_what_is_written_repeats_by_itself() -> None:
     )
     taken = y[lt.constant([0, 0])]
     assert "Second" not in after([y, v], lt.inc_subtensor(taken, lt.fill(taken, v)), [Y, 7.0], fill_written)
-
-
-def test_a_sum_of_zeros_is_zero() -> None:
-    assert after([n], lt.sum(lt.zeros((n, 2)), axis=0), [3], sum_of_zeros) == (
-        "%c0: float64[] = constant 0.0\n%c1: int64[] = constant 2\n%0: float64[2] = Alloc(%c0, %c1)\nreturn %0"
-    )
-    minus_zero = lt.alloc(lt.constant(-0.0), n)
-    assert "Sum" in after([n], lt.sum(minus_zero), [3], sum_of_zeros)
 
 
 def test_errors_of_lengths_may_go_but_nothing_is_broadcast_that_was_not() -> None:

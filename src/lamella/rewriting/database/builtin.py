@@ -73,7 +73,6 @@ from lamella.rewriting.rules.fill import (
     fill_written,
     moved_fill,
     second_to_alloc,
-    sum_of_zeros,
 )
 from lamella.rewriting.rules.fusion import ElementwiseFusion
 from lamella.rewriting.rules.hyperbolic import (
@@ -152,6 +151,7 @@ from lamella.rewriting.rules.reshape import reshape_of_reshape, reshape_of_unit_
 from lamella.rewriting.rules.shape import shape_i_of_computed, shape_of_lengths
 from lamella.rewriting.rules.specify_shape import specify_shape_of_known, specify_shape_of_specify_shape
 from lamella.rewriting.rules.subtensor import inc_of_whole, index_of_known, set_of_whole, subtensor_of_written
+from lamella.rewriting.rules.sum_of_fill import sum_of_fill, sum_of_zeros
 from lamella.rewriting.rules.switch import switch_of_known, switch_of_same
 from lamella.rewriting.rules.unbroadcast import (
     elemwise_of_unbroadcast,
@@ -253,6 +253,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(fill_written, *_RUN, "shape_unsafe"),
     Builtin(elemwise_of_fill, *_RUN, "shape_unsafe"),
     Builtin(sum_of_zeros, *_RUN, "shape_unsafe"),
+    Builtin(sum_of_fill, *_RUN, "shape_unsafe", "reassociates"),
     Builtin(switch_of_known, *_RUN, "shape_unsafe"),
     Builtin(switch_of_same, *_RUN, "shape_unsafe"),
 )

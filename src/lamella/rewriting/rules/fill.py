@@ -13,8 +13,6 @@ from __future__ import annotations
 from itertools import dropwhile
 from typing import Any, Final
 
-import numpy as np
-
 from lamella.ir import (
     AdvancedIncSubtensor,
     AdvancedIncSubtensor1,
@@ -29,17 +27,14 @@ from lamella.ir import (
     Reshape,
     Second,
     Subtensor,
-    Sum,
-    TensorConstant,
     TensorVariable,
     Variable,
     as_tensor_variable,
-    constant,
     lt,
 )
 from lamella.rewriting.engine import OpPattern, node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.typing_layer import symbolic_shape, uniform_value
+from lamella.typing_layer import symbolic_shape
 
 __all__ = [
     "alloc_of_fill",
@@ -50,8 +45,8 @@ __all__ = [
     "fill_with_whole",
     "fill_written",
     "moved_fill",
+    "repeated",
     "second_to_alloc",
-    "sum_of_zeros",
 ]
 
 _SECOND: Final = OpPattern(Elemwise, scalar_op=Second, inplace_pattern=())
@@ -65,7 +60,7 @@ def _repeats(op: Op[Any, Any]) -> bool:
     )
 
 
-def _repeated(variable: Variable[Any]) -> TensorVariable | None:
+def repeated(variable: Variable[Any]) -> TensorVariable | None:
     """Return the value that a node repeats, if it does nothing else.
 
     What the type of the node knows of the lengths that are not repeated is known of the value: a length of 1 is to broadcast as it did.
@@ -107,7 +102,7 @@ def elemwise_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVari
         return None
     if len(node.outputs) != 1:
         return None
-    values = [_repeated(variable) for variable in node.inputs]
+    values = [repeated(variable) for variable in node.inputs]
     (out,) = node.outputs
     made: TensorVariable = node.op(
         *[
@@ -153,8 +148,8 @@ def alloc_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     Always valid, but that the array made first may not fit. It pays because one array is made.
     """
     value, *lengths = node.inputs
-    repeated = _repeated(value)
-    return None if repeated is None else fitted(node.op(repeated, *lengths), node.outputs[0])
+    inner = repeated(value)
+    return None if inner is None else fitted(Alloc()(inner, *[as_tensor_variable(n) for n in lengths]), node.outputs[0])
 
 
 @node_rewriter([Alloc])
@@ -186,7 +181,7 @@ def dimshuffle_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVa
     Valid where axes that are dropped are known to have length 1. It pays because those who use the result repeat v by themselves.
     """
     (fill,) = node.inputs
-    value = _repeated(fill)
+    value = repeated(fill)
     match node.op, fill.owner:
         case DimShuffle() as op, Apply() as filling if value is not None:
             pass
@@ -208,7 +203,7 @@ def moved_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] 
     Valid where s fits; integers in an index, which may be out of bounds, are left alone. It pays because those who use the result repeat v by
     themselves.
     """
-    value = _repeated(node.inputs[0])
+    value = repeated(node.inputs[0])
     if value is None or value.type.shape != (1,) * value.ndim:
         return None
     if isinstance(node.op, Subtensor) and any([isinstance(entry, IntegerEntry) for entry in node.op.idx_list]):
@@ -224,21 +219,5 @@ def fill_written(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable
     Always valid, but that the array made first may not fit. It pays because it is not made.
     """
     x, fill, *index = node.inputs
-    value = _repeated(fill)
+    value = repeated(fill)
     return None if value is None else fitted(node.op(x, value, *index), node.outputs[0])
-
-
-@node_rewriter([Sum])
-def sum_of_zeros(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``sum(zeros) -> zeros``
-
-    Valid where the zeros are computed without an error. It pays because nothing is added up.
-    """
-    (x,) = node.inputs
-    if isinstance(x, TensorConstant):
-        return None
-    value = uniform_value(as_tensor_variable(x))
-    if value is None or np.any(value.tobytes() != bytes(value.nbytes)):
-        return None
-    (out,) = node.outputs
-    return fitted(Alloc()(constant(0, dtype=out.type.dtype), *symbolic_shape(out)), out)
