@@ -79,3 +79,12 @@ def test_special_values_of_integers(expression: Expression, dtype: str) -> None:
     new = rewrite_graph(old, include=("fast_run",), exclude=("nan_unsafe",))
     expected = interpret(old.inputs, old.outputs, grid(of))[0]
     assert same_bits(interpret(new.inputs, new.outputs, grid(of), schedule(new).order)[0], expected)
+
+
+def test_stable_forms_are_left_out_by_one_word() -> None:
+    inputs, _ = variables(lambda x: x, "float64")
+    (x,) = inputs
+    plain = lt.log(1 + x)
+    assert rewrite_graph(plain, include=("fast_run",), exclude=("nan_unsafe", "inplace")) is lt.log1p(x)
+    faithful = rewrite_graph(plain, include=("fast_run",), exclude=("nan_unsafe", "inplace", "stabilize", "fusion"))
+    assert faithful is plain

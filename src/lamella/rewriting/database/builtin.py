@@ -2,7 +2,8 @@
 
 A rewrite that may be applied by default has the tag ``fast_run``, and ``fast_compile`` where it is cheap and makes graphs smaller. One
 that assumes that there are no NaN or infinities has ``nan_unsafe`` and not ``fast_run``; one that may drop the error of a wrong shape has
-``shape_unsafe``; one that changes the order of floating-point sums has ``reassociates``.
+``shape_unsafe``; one that changes the order of floating-point sums has ``reassociates``. Those of the group ``stabilize`` change values on
+purpose, to more exact ones; without that group, and ``reassociates``, results are what they are without rewriting.
 """
 
 from __future__ import annotations
