@@ -1,7 +1,7 @@
 """Kernels that walk along an axis with a state: running sums, and recurrences.
 
 Each element of the operands is the first of a row along that axis. Rows are walked one after another, with the state in a register; or,
-where rows lie closer together than the elements of one, all at once, an element of each.
+where their elements lie side by side, all at once, an element of each.
 """
 
 from __future__ import annotations
@@ -76,28 +76,31 @@ def add_running_kernel(unit: Unit, state: RunningState) -> str:
     )
 
     def loads(k: str, row: str) -> str:
-        return ", ".join(
-            [
-                C_DTYPES[dtype].loaded(
-                    f"*(const {C_DTYPES[dtype].storage} *)(x{i} + ({k}) * along[{i + 2}] + {row} * strides[{i + 1}])"
-                )
-                for i, dtype in enumerate(state.inputs)
-            ]
-        )
+        texts: list[str] = []
+        for i, dtype in enumerate(state.inputs):
+            c_dtype = C_DTYPES[dtype]
+            stride = f"strides[{i + 1}]" if row == "r" else str(c_dtype.itemsize)
+            texts.append(
+                c_dtype.loaded(f"*(const {c_dtype.storage} *)(x{i} + ({k}) * along[{i + 2}] + {row} * {stride})")
+            )
+        return ", ".join(texts)
 
     def place(k: str, row: str) -> str:
-        return f"*({z.storage} *)(z + ({k}) * along[1] + {row} * strides[0])"
+        stride = "strides[0]" if row == "r" else str(z.itemsize)
+        return f"*({z.storage} *)(z + ({k}) * along[1] + {row} * {stride})"
 
     at = f"k - {state.lag}" if state.lag else "k"
     before = z.loaded(place("k - 1", "i"))
     arrays = "\n".join([f"    const char *const x{i} = data[{i + 1}];" for i in range(len(names))])
+    sizes = [z.itemsize, *[C_DTYPES[dtype].itemsize for dtype in state.inputs]]
+    side_by_side = " && ".join([f"strides[{i}] == {size}" for i, size in enumerate(sizes)])
     return unit.kernel(
         f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
     char *const z = data[0];
 {arrays}
     const lm_int *const along = (const lm_int *)data[{len(names) + 1}];
-    if (lm_rows_side_by_side(n, strides[0], along[1])) {{
+    if (n > 1 && {side_by_side}) {{
         for (lm_int i = 0; i < n; ++i) {place("0", "i")} = {z.stored(f"{first_name}({loads('0', 'i')})")};
         for (lm_int k = 1; k < along[0]; ++k) {{
 #pragma omp simd
@@ -106,12 +109,12 @@ def add_running_kernel(unit: Unit, state: RunningState) -> str:
         }}
         return;
     }}
-    for (lm_int i = 0; i < n; ++i) {{
-        {z.computed} state = {first_name}({loads("0", "i")});
-        {place("0", "i")} = {z.stored("state")};
+    for (lm_int r = 0; r < n; ++r) {{
+        {z.computed} state = {first_name}({loads("0", "r")});
+        {place("0", "r")} = {z.stored("state")};
         for (lm_int k = 1; k < along[0]; ++k) {{
-            state = {next_name}(state, {loads(at, "i")});
-            {place("k", "i")} = {z.stored("state")};
+            state = {next_name}(state, {loads(at, "r")});
+            {place("k", "r")} = {z.stored("state")};
         }}
     }}
 }}""",
