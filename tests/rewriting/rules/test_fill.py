@@ -135,6 +135,15 @@ def test_what_is_written_repeats_by_itself() -> None:
     assert "Second" not in after([y, v], lt.inc_subtensor(taken, lt.fill(taken, v)), [Y, 7.0], fill_written)
 
 
+def test_fills_that_repeat_different_axes_come_to_rest() -> None:
+    row, column = y.dimshuffle("x", 0), z.dimshuffle(0, "x")
+    grid = lt.second(column, row)
+    deep = lt.second(lt.exp(lt.second(lt.exp(grid), v)), lt.second(row, column))
+    rules = (elemwise_of_fill, fill_with_whole, second_to_alloc)
+    text = after([y, z, v], [lt.second(lt.exp(grid), v), deep], [Y, Z, 2.0], *rules)
+    assert "Exp" not in text
+
+
 def test_errors_of_lengths_may_go_but_nothing_is_broadcast_that_was_not() -> None:
     """`y` of unknown length meets the 3 elements of `z` as before; it has to have as many."""
     old = FunctionGraph([y, z, n], [lt.alloc(y, n) + z])

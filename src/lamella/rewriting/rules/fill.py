@@ -114,6 +114,8 @@ def elemwise_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVari
         if made.type.broadcastable == out.type.broadcastable:
             return fitted(made, out)
         if value is not None:
+            if _repeats(node.op) and not (variable.owner and isinstance(variable.owner.op, Alloc)):
+                return None  # of two fills, each would be put inside of the other, and back
             made = _repeated_as(made, variable)
     return fitted(made, out) if made.type.broadcastable == out.type.broadcastable else None
 
