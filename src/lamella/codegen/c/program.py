@@ -1,9 +1,12 @@
 """The program of a scheduled graph: its translation unit as text, and the constants that go with it.
 
-struct frame { lm_array1 v0, v1; ... };                         the variables
-static int steps0(lm_call *call, struct frame *f) {...}         some steps, in order; their cold parts after them
-static int run(...) {...}                                       inputs in, steps, outputs out, everything released
-const lm_program lamella_program = {...};                       what the host looks for
+static int step0(lm_call *const call, void *const *const operands) {...}    what computes a node; nodes that are computed alike share it
+static const lm_variable variables[] = {...};                          inputs, constants, computed variables
+static const lm_step steps[] = {                                       for each node its function and its variables
+    /* 0: v2 = Add(v0, v1) */
+    {step0, 2, 1, 0, (const int[]){0, 1, 2}},
+};
+const lm_program lamella_program = {...};                              what the host looks for, and runs
 """
 
 from __future__ import annotations
@@ -15,17 +18,17 @@ from typing import Any, Final, final
 import attrs
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.step import Array, Object, Place, Step, constant_value
-from lamella.codegen.c.unit import Unit, initializer
+from lamella.codegen.c.step import Array, Object, Place, Step, Storage
+from lamella.codegen.c.unit import KERNEL_NAME, Unit, initializer
 from lamella.errors import LoweringError
 from lamella.ir import Apply, Constant, Elemwise, TensorType, Variable
 from lamella.typing_layer import ScheduledGraph
 
 __all__ = ["CProgram", "write_program"]
 
-_STEPS_PER_FUNCTION: Final = 40
-_BYTES_IN_FRAME: Final = 1024
-_BYTES_IN_ALL_FRAME: Final = 32768
+_POINTER: Final = 8
+_MOST_BYTES_IN_FRAME: Final = 1024
+_MOST_BYTES_OF_FRAME: Final = 32768
 
 
 @final
@@ -49,201 +52,184 @@ def write_program(scheduled: ScheduledGraph) -> CProgram:
 
 
 @final
+@attrs.frozen
+class _WrittenStep:
+    """A node, the name of its function (None if the reference interpreter computes it), and which inputs it reads."""
+
+    node: Apply[Any]
+    function: str | None
+    reads: tuple[bool, ...]
+
+
+@final
 class _Writer:
     def __init__(self, scheduled: ScheduledGraph) -> None:
         self._scheduled = scheduled
         self._unit = Unit()
-        self._places: dict[Variable[Any], Place] = {}
-        self._members: list[str] = []
-        self._storage: dict[Variable[Any], str] = {}
-        self._storage_members: list[str] = []
-        self._bytes_in_frame = 0
-        self._constants: dict[str, Constant[Any]] = {}
-        self._computed: list[Place] = []
+        self._in_frame = _stored_in_frame(scheduled)
 
     def write(self) -> CProgram:
-        fgraph = self._scheduled.fgraph
-        inputs = [self._place(v, f"v{i}") for i, v in enumerate(fgraph.inputs)]
-        for node in self._scheduled.order:
-            for variable in node.outputs:
-                self._place_computed(variable)
-        chunks = [
-            self._write_steps(start, self._scheduled.order[start : start + _STEPS_PER_FUNCTION])
-            for start in range(0, len(self._scheduled.order), _STEPS_PER_FUNCTION)
+        fgraph, order = self._scheduled.fgraph, self._scheduled.order
+        steps = [self._write_step(node) for node in order]
+        read: dict[Variable[Any], None] = dict.fromkeys(fgraph.outputs)
+        for step in steps:
+            read.update(dict.fromkeys([v for v, used in zip(step.node.inputs, step.reads, strict=True) if used]))
+        given = dict.fromkeys(fgraph.inputs)
+        constants = [v for v in read if isinstance(v, Constant) and v not in given]
+        computed = [v for node in order for v in node.outputs if v not in given]
+        numbers = {variable: i for i, variable in enumerate([*given, *constants, *computed])}
+        tables = [
+            self._write_variables(list(numbers)),
+            self._write_steps(steps, numbers),
+            self._write_ends(numbers, len(constants)),
         ]
-        outputs = [self._operand(variable) for variable in fgraph.outputs]
-        steps = "\n\n".join(chunks)
-        used = set(re.findall(r"f->(c\d+)\b", steps)) | {place.name.removeprefix("f->") for place in outputs}
-        constants = [(name, constant) for name, constant in self._constants.items() if name in used]
-        run = self._write_run(inputs, [self._places[constant] for _, constant in constants], outputs)
-        members = [*self._members, *self._storage_members] or ["char unused;"]
-        frame = "struct frame {\n" + "\n".join([f"    {member}" for member in members]) + "\n};"
-        body = "\n\n".join([part for part in (frame, steps, run) if part])
+        body = "\n\n".join(tables)
         text = f"{self._unit.prologue(body)}\n\n{body}\n"
-        return CProgram(text, tuple([constant.data for _, constant in constants]))
+        return CProgram(text, tuple([constant.data for constant in constants]))
 
-    def _place(self, variable: Variable[Any], name: str) -> Place:
+    def _type_name(self, variable: Variable[Any]) -> str:
         type = variable.type
-        place: Place
-        if isinstance(type, TensorType):
-            place = Array(f"f->{name}", type, self._unit.tensor_type(type), constant_value(variable))
-            if name[0] != "c":
-                self._members.append(f"{self._unit.array_type(type.ndim)} {name};")
-        else:
-            place = Object(f"f->{name}", self._unit.object_type())
-            if name[0] != "c":
-                self._members.append(f"void *{name};")
-        self._places[variable] = place
-        return place
+        return self._unit.tensor_type(type) if isinstance(type, TensorType) else self._unit.object_type()
 
-    def _place_computed(self, variable: Variable[Any]) -> None:
-        if variable in self._places:
-            return  # an input that is an output of a node, too: nobody looks behind it
-        number = len(self._scheduled.fgraph.inputs) + len(self._computed)
-        place = self._place(variable, f"v{number}")
-        self._computed.append(place)
-        if isinstance(place, Array) and variable in self._scheduled.storage.recyclable:
-            size = place.c.itemsize
-            for length in place.type.shape:
-                size = -1 if length is None or size < 0 else size * length
-            if 0 <= size <= _BYTES_IN_FRAME and self._bytes_in_frame + size <= _BYTES_IN_ALL_FRAME:
-                self._bytes_in_frame += size + 64
-                self._storage[variable] = f"s{number}"
-                self._storage_members.append(f"_Alignas({64 if size > 16 else 16}) char s{number}[{max(size, 1)}];")
-
-    def _operand(self, variable: Variable[Any]) -> Place:
-        place = self._places.get(variable)
-        if place is None:
-            if not isinstance(variable, Constant):
-                raise LoweringError(f"{variable!r} is neither an input, nor a constant, nor computed by a node")
-            name = f"c{len(self._constants)}"
-            self._constants[name] = variable
-            place = self._place(variable, name)
-        return place
-
-    def _write_steps(self, start: int, nodes: Sequence[Apply[Any]]) -> str:
-        lines: list[str] = []
-        cold: list[str] = []
-        for number, node in enumerate(nodes, start):
-            step = self._write_step(number, node)
-            lines += [f"    /* {number}: {_title(node)} */", f"    call->step = {number};"]
-            lines += [f"    {line}" for line in step.lines]
-            if step.may_refer:
-                reference = [f"    {line}" for line in self._write_reference(step)]
-                if step.lines == [f"goto reference{number};"]:
-                    lines[-1:] = reference
-                else:
-                    lines.append(f"done{number}:;")
-                    cold += ["", f"reference{number}:;", *reference, f"    goto done{number};"]
-            lines += [f"    {line}" for line in self._write_releases(number)]
-        body = "\n".join([*lines, "    return 0;", *cold])
-        return f"static int steps{start}(lm_call *const call, struct frame *const f)\n{{\n{body}\n}}"
-
-    def _write_step(self, number: int, node: Apply[Any]) -> Step:
-        inputs = [self._operand(variable) for variable in node.inputs]
-        step = self._new_step(number, node, inputs)
+    def _write_step(self, node: Apply[Any]) -> _WrittenStep:
+        every = (True,) * len(node.inputs)
+        step = self._new_step(node)
         try:
             c_lowering.lower(step)
         except LoweringError:
-            step = self._new_step(number, node, inputs)
-            step.refer()
-        return step
+            return _WrittenStep(node, None, every)
+        body = "\n".join(step.lines)
+        if body == "return LM_REFER;":
+            return _WrittenStep(node, None, every)
+        names = set(re.findall(r"\b[xz]\d+\b", body))
+        lines: list[str] = []
+        for i, variable in enumerate(node.inputs):
+            if f"x{i}" in names and isinstance(variable.type, TensorType):
+                c_type = self._unit.array_type(variable.type.ndim)
+                lines.append(f"const {c_type} x{i} = *(const {c_type} *)operands[{i}];")
+        for i, variable in enumerate(node.outputs):
+            if f"z{i}" in names and isinstance(variable.type, TensorType):
+                lines.append(
+                    f"{self._unit.array_type(variable.type.ndim)} *const z{i} = operands[{len(node.inputs) + i}];"
+                )
+        statements = "\n".join([f"    {line}" for line in (*lines, *step.lines, "return 0;")])
+        function = self._unit.kernel(
+            f"/* {_title(node)} */\nstatic int {KERNEL_NAME}(lm_call *const call, void *const *const operands)\n{{\n"
+            f"    (void)call;\n{statements}\n}}",
+            "step",
+        )
+        reads = every if step.may_refer else tuple([f"x{i}" in names for i in range(len(node.inputs))])
+        return _WrittenStep(node, function, reads)
 
-    def _new_step(self, number: int, node: Apply[Any], inputs: Sequence[Place]) -> Step:
+    def _new_step(self, node: Apply[Any]) -> Step:
+        def place(variable: Variable[Any], name: str, is_output: bool) -> Place:
+            if not isinstance(variable.type, TensorType):
+                return Object(name, self._type_name(variable))
+            constant = variable.data if isinstance(variable, Constant) else None
+            return Array(name, variable.type, self._type_name(variable), constant, is_output)
+
+        escaping = self._scheduled.storage.escaping
         return Step(
             node,
-            number,
             self._unit,
-            inputs,
-            [self._places[variable] for variable in node.outputs],
-            [variable in self._scheduled.storage.escaping for variable in node.outputs],
-            [self._storage.get(variable) for variable in node.outputs],
+            [place(variable, f"x{i}", False) for i, variable in enumerate(node.inputs)],
+            [place(variable, f"z{i}", True) for i, variable in enumerate(node.outputs)],
+            [Storage(variable in escaping, variable in self._in_frame) for variable in node.outputs],
             self._scheduled.aliases,
         )
 
-    def _write_reference(self, step: Step) -> list[str]:
-        ins, outs = step.places
-        return [
-            f"if (call->serve->reference(call, {step.number}, {len(ins)}, {_values(ins)}, {len(outs)}, {_values(outs)}) < 0)",
-            "    return -1;",
-        ]
+    def _write_variables(self, variables: Sequence[Variable[Any]]) -> str:
+        """Lay out the frame: structures first, then the elements of small arrays."""
+        sizes = [_place_size(variable) for variable in variables]
+        storage = _aligned(sum(sizes))
+        offset = 0
+        entries: list[str] = []
+        for variable, size in zip(variables, sizes, strict=True):
+            place = 0
+            if variable in self._in_frame:
+                place = storage
+                storage += _aligned(self._in_frame[variable])
+            entries.append(f"{{{offset}, {place}, &{self._type_name(variable)}}},")
+            offset += size
+        self._frame_size = _aligned(storage)
+        return _table("lm_variable", "variables", entries, "{0, 0, NULL},")
 
-    def _write_releases(self, number: int) -> list[str]:
-        lines: list[str] = []
-        for variable in self._scheduled.storage.last_read_after[number]:
-            place = self._places[variable]
-            if isinstance(place, Object):
-                lines += [f"call->serve->release_object({place.name});", f"{place.name} = NULL;"]
-            else:
-                lines.append(f"lm_release(call, &{place.name}.block);")
-        return lines
+    def _write_steps(self, steps: Sequence[_WrittenStep], numbers: dict[Variable[Any], int]) -> str:
+        entries: list[str] = []
+        self._most_operands = max([len(step.reads) + len(step.node.outputs) for step in steps], default=0)
+        for i, (step, dead) in enumerate(zip(steps, self._scheduled.storage.last_read_after, strict=True)):
+            node = step.node
+            listed = [str(numbers[v]) if used else "-1" for v, used in zip(node.inputs, step.reads, strict=True)]
+            listed += [str(numbers[variable]) for variable in (*node.outputs, *dead)]
+            given = ", ".join([_shown(v, numbers) for v in node.inputs])
+            made = ", ".join([_shown(v, numbers) for v in node.outputs])
+            counts = f"{len(node.inputs)}, {len(node.outputs)}, {len(dead)}"
+            entries.append(f"/* {i}: {made} = {_op_name(node)}({given}) */")
+            entries.append(f"{{{step.function or 'NULL'}, {counts}, (const int[]){initializer(listed)}}},")
+        return _table("lm_step", "steps", entries, "{NULL, 0, 0, 0, NULL},")
 
-    def _write_run(self, inputs: Sequence[Place], constants: Sequence[Place], outputs: Sequence[Place]) -> str:
-        """Write the function that the host calls, and what tells the host of it."""
+    def _write_ends(self, numbers: dict[Variable[Any], int], n_constants: int) -> str:
+        """Write what tells the host of the function."""
+        fgraph, aliases = self._scheduled.fgraph, self._scheduled.aliases
         destroyed = {
-            variable
+            root
             for node in self._scheduled.order
             for places in node.op.destroy_map.values()
             for place in places
-            for variable in self._scheduled.aliases.roots(node.inputs[place])
+            for root in aliases.roots(node.inputs[place])
         }
-        members = [f"{self._member_type(place)} {place.name.removeprefix('f->')};" for place in constants]
-        self._members += members
-        lines = ["struct frame frame, *const f = &frame;"]
-        lines += [f"{place.name} = *({self._member_type(place)} *)inputs[{i}];" for i, place in enumerate(inputs)]
-        lines += [f"{place.name} = *({self._member_type(place)} *)constants[{i}];" for i, place in enumerate(constants)]
-        for place in self._computed:
-            lines.append(f"{place.name}{'' if isinstance(place, Object) else '.block'} = NULL;")
-        calls = [f"steps{start}(call, f) == 0" for start in range(0, len(self._scheduled.order), _STEPS_PER_FUNCTION)]
-        lines.append(f"const int done = {' && '.join(calls) or '1'};")
-        gives: list[str] = []
-        for i, place in enumerate(outputs):
-            gives.append(f"*({self._member_type(place)} *)outputs[{i}] = {place.name};")
-            if isinstance(place, Object):
-                gives.append(f"call->serve->share_object({place.name});")
-            else:
-                gives.append(f"lm_share({place.name}.block);")
-        if gives:
-            lines += ["if (done) {", *[f"    {give}" for give in gives], "}"]
-        for place in self._computed:
-            if isinstance(place, Object):
-                lines.append(f"call->serve->release_object({place.name});")
-            else:
-                lines.append(f"lm_release(call, &{place.name}.block);")
-        lines.append("return done ? 0 : -1;")
-        body = "\n".join([f"    {line}" for line in lines])
-        overwritten = [str(int(variable in destroyed)) for variable in self._scheduled.fgraph.inputs]
-        return f"""static int run(lm_call *const call, void *const *const inputs, void *const *const constants, void *const *const outputs)
-{{
-    (void)inputs, (void)constants, (void)outputs;
-{body}
-}}
-
-static const lm_type *const input_types[] = {_addresses(inputs)};
-static const lm_type *const constant_types[] = {_addresses(constants)};
-static const lm_type *const output_types[] = {_addresses(outputs)};
+        overwritten = [str(int(variable in destroyed)) for variable in fgraph.inputs]
+        outputs = [str(numbers[variable]) for variable in fgraph.outputs]
+        counts = [len(fgraph.inputs), n_constants, len(numbers), len(outputs), len(self._scheduled.order)]
+        return f"""static const int outputs[] = {initializer(outputs)};
 static const unsigned char overwritten[] = {initializer(overwritten)};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {{
-    {len(inputs)}, {len(constants)}, {len(outputs)}, input_types, constant_types, output_types, overwritten, run,
+    {", ".join([str(n) for n in (*counts, self._most_operands, self._frame_size)])}, variables, outputs, overwritten, steps,
 }};"""
 
-    def _member_type(self, place: Place) -> str:
-        return "void *" if isinstance(place, Object) else self._unit.array_type(place.ndim)
+
+def _stored_in_frame(scheduled: ScheduledGraph) -> dict[Variable[Any], int]:
+    """Return the Variables whose elements are part of the frame, and their sizes in bytes."""
+    found: dict[Variable[Any], int] = {}
+    total = 0
+    for node in scheduled.order:
+        for variable in node.outputs:
+            type = variable.type
+            if variable not in scheduled.storage.recyclable or not isinstance(type, TensorType) or None in type.shape:
+                continue
+            size = type.numpy_dtype.itemsize
+            for length in type.shape:
+                size *= length or 0
+            if size <= _MOST_BYTES_IN_FRAME and total + _aligned(size) <= _MOST_BYTES_OF_FRAME:
+                total += _aligned(size)
+                found[variable] = size
+    return found
 
 
-def _values(places: Sequence[Place]) -> str:
-    if not places:
-        return "NULL"
-    return f"(const lm_value[]){{{', '.join([f'{{&{place.name}, &{place.type_name}}}' for place in places])}}}"
+def _place_size(variable: Variable[Any]) -> int:
+    """Return the size of a variable in the frame: of an ``lm_array`` with its lengths and strides, or of a pointer."""
+    return (2 + 2 * variable.type.ndim) * _POINTER if isinstance(variable.type, TensorType) else _POINTER
 
 
-def _addresses(places: Sequence[Place]) -> str:
-    return initializer([f"&{place.type_name}" for place in places]) if places else "{NULL}"
+def _aligned(size: int) -> int:
+    return max(size + 63, 64) // 64 * 64
+
+
+def _table(c_type: str, name: str, entries: Sequence[str], empty: str) -> str:
+    lines = "\n".join([f"    {entry}" for entry in entries or [empty]])
+    return f"static const {c_type} {name}[] = {{\n{lines}\n}};"
+
+
+def _shown(variable: Variable[Any], numbers: dict[Variable[Any], int]) -> str:
+    return f"v{numbers[variable]}" if variable in numbers else "constant"
+
+
+def _op_name(node: Apply[Any]) -> str:
+    """Return what tells a reader which Op this is; nothing that varies from process to process."""
+    return type(node.op.scalar_op if isinstance(node.op, Elemwise) else node.op).__name__
 
 
 def _title(node: Apply[Any]) -> str:
-    """Return what tells a reader which node this is; nothing that varies from process to process."""
-    op = node.op.scalar_op if isinstance(node.op, Elemwise) else node.op
     types = ", ".join([str(v.type) if isinstance(v.type, TensorType) else type(v.type).__name__ for v in node.inputs])
-    return f"{type(op).__name__}({types})"
+    return f"{_op_name(node)}({types})"

@@ -82,6 +82,7 @@ def joined_axes(step: Step, x: Array, axes: Sequence[int], name: str) -> tuple[s
     if len(axes) == 1:
         return x.length(axes[0]), x.stride(axes[0])
     length, stride = f"{name}_length{step.number}", f"{name}_stride{step.number}"
+    step.unit.need("joined_axes")
     listed = f"(const int[]){{{', '.join([str(axis) for axis in axes])}}}" if axes else "NULL"
     step.emit(f"lm_int {length}, {stride};")
     step.require(f"lm_join_axes({len(axes)}, {listed}, {x.shape}, {x.strides}, &{length}, &{stride})")
@@ -103,6 +104,7 @@ def run_rows(step: Step, row: str, length: str, operands: Sequence[tuple[Array, 
         For each operand: the array, the stride inside of its rows, and its other axes. Those of the first operand have the lengths
         of all.
     """
+    step.unit.need("joined_axes")
     rows = step.unit.kernel(_rows(row, len(operands)), "rows")
     first, _, axes = operands[0]
     zeros = integers(["0"] * len(axes))

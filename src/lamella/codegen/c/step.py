@@ -1,6 +1,13 @@
-"""A step: the C statements that compute one node, as its lowering writes them.
+"""A step: the C function that computes one node, as its lowering writes it.
 
-A lowering first checks what has to be true (`Step.require`), then gives each output memory (`Step.allocate`, or `Step.view`), then
+    static int step0(lm_call *const call, void *const *const operands)
+    {
+        const lm_array1 x0 = *(const lm_array1 *)operands[0];           the inputs are x0, x1, ...
+        lm_array1 *const z0 = operands[1];                              the outputs are z0, z1, ...
+        ...
+    }
+
+Nodes that are computed alike share a function, so its text names no variable of the graph. A lowering first checks what has to be true (`Step.require`), then gives each output memory (`Step.allocate`, or `Step.view`), then
 computes. A check that fails hands the step to the reference interpreter: where there is an error to raise it raises it, with
 the message that it has everywhere; where there is none, it computes what the lowering does not cover.
 """
@@ -38,24 +45,31 @@ class Strided:
 @final
 @attrs.frozen
 class Array:
-    """An array in the frame of the function: expressions for its parts.
+    """An array that a step's function reads or writes: expressions for its parts.
 
     Attributes
     ----------
     name
-        The expression for the ``lm_array`` itself.
+        The name of the C variable: a structure, or a pointer to one.
     type
         Its type.
     type_name
         The C constant that describes the type.
     constant
         Its value, where it is known.
+    is_pointer
+        Whether the C variable is a pointer.
     """
 
     name: str
     type: TensorType
     type_name: str
     constant: Any = None
+    is_pointer: bool = False
+
+    def member(self, name: str) -> str:
+        """Return a member of the structure: ``data``, ``block``, ``shape`` or ``strides``."""
+        return f"{self.name}{'->' if self.is_pointer else '.'}{name}"
 
     @property
     def ndim(self) -> int:
@@ -70,26 +84,26 @@ class Array:
     @property
     def data(self) -> str:
         """The address of the first element, a ``char *``."""
-        return f"{self.name}.data"
+        return self.member("data")
 
     def length(self, axis: int) -> str:
         """Return the length along an axis: a number where it is known."""
         known = self.type.shape[axis]
-        return f"{self.name}.shape[{axis}]" if known is None else str(known)
+        return f"{self.member('shape')}[{axis}]" if known is None else str(known)
 
     def stride(self, axis: int) -> str:
         """Return the stride along an axis, in bytes: 0 where the length is known to be 1."""
-        return "0" if self.type.shape[axis] == 1 else f"{self.name}.strides[{axis}]"
+        return "0" if self.type.shape[axis] == 1 else f"{self.member('strides')}[{axis}]"
 
     @property
     def shape(self) -> str:
         """The array of lengths."""
-        return f"{self.name}.shape" if self.ndim else "NULL"
+        return self.member("shape") if self.ndim else "NULL"
 
     @property
     def strides(self) -> str:
         """The array of strides."""
-        return f"{self.name}.strides" if self.ndim else "NULL"
+        return self.member("strides") if self.ndim else "NULL"
 
     @property
     def size(self) -> str:
@@ -108,7 +122,13 @@ class Array:
     @property
     def address(self) -> str:
         """The address of the ``lm_array``."""
-        return f"&{self.name}" if not self.ndim else f"(lm_array *)&{self.name}"
+        address = self.name if self.is_pointer else f"&{self.name}"
+        return f"(lm_array *){address}" if self.ndim else address
+
+    @property
+    def value_of_host(self) -> str:
+        """The address of an ``lm_value`` that stands for the array."""
+        return f"&(const lm_value){{(void *){self.address}, &{self.type_name}}}"
 
     @property
     def element(self) -> str:
@@ -133,6 +153,23 @@ Place = Array | Object
 
 
 @final
+@attrs.frozen
+class Storage:
+    """Where the memory of an output comes from.
+
+    Attributes
+    ----------
+    escapes
+        Whether it may be returned, so that it has to be allocated anew.
+    is_in_frame
+        Whether it is part of the frame of the function: of arrays with few elements, whose number is known.
+    """
+
+    escapes: bool = False
+    is_in_frame: bool = False
+
+
+@final
 class Step:
     """The statements that compute one node.
 
@@ -140,33 +177,33 @@ class Step:
     ----------
     node
         The node.
-    number
-        Its place in the order.
     unit
         The translation unit, for kernels, types and headers.
+    lines
+        The statements so far.
+    may_refer
+        Whether the reference interpreter may have to compute the step.
     """
 
     def __init__(
         self,
         node: Apply[Any],
-        number: int,
         unit: Unit,
         inputs: Sequence[Place],
         outputs: Sequence[Place],
-        escaping: Sequence[bool],
-        in_frame: Sequence[str | None],
+        storage: Sequence[Storage],
         aliases: Aliases,
     ) -> None:
         self.node = node
-        self.number = number
         self.unit = unit
-        self._inputs = tuple(inputs)
-        self._outputs = tuple(outputs)
-        self._escaping = tuple(escaping)
-        self._in_frame = tuple(in_frame)
-        self._aliases = aliases
         self.lines: list[str] = []
         self.may_refer = False
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._storage = tuple(storage)
+        self._aliases = aliases
+
+    number = ""
 
     @property
     def places(self) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
@@ -214,7 +251,7 @@ class Step:
         Nothing may have been written over an input yet.
         """
         self.may_refer = True
-        self.emit(f"if (LM_UNLIKELY(!({condition}))) goto reference{self.number};")
+        self.emit(f"if (LM_UNLIKELY(!({condition}))) return LM_REFER;")
 
     def may_alias(self, i: int, j: int) -> bool:
         """Whether two inputs may share memory; one that is given twice does."""
@@ -226,7 +263,8 @@ class Step:
 
     def set_shape(self, output: Array, lengths: Sequence[str]) -> None:
         """Set the lengths of an output."""
-        self.emit(*[f"{output.name}.shape[{axis}] = {length};" for axis, length in enumerate(lengths)])
+        shape = output.member("shape")
+        self.emit(*[f"{shape}[{axis}] = {length};" for axis, length in enumerate(lengths)])
 
     def allocate(self, lengths: Sequence[str], index: int = 0, like: Sequence[Array | Strided] = ()) -> Array:
         """Give an output memory, and return it.
@@ -242,16 +280,15 @@ class Step:
         """
         output = self.output(index)
         self.set_shape(output, lengths)
-        storage = self._in_frame[index]
-        if storage is not None:
-            self.emit(f"{output.name}.data = f->{storage};")
+        if self._storage[index].is_in_frame:
+            # Its address is known before the function begins.
             stride = output.c.itemsize
             for axis in reversed(range(output.ndim)):
                 length = output.type.shape[axis] or 0
-                self.emit(f"{output.name}.strides[{axis}] = {0 if length == 1 else stride};")
+                self.emit(f"{output.member('strides')}[{axis}] = {0 if length == 1 else stride};")
                 stride *= length
             return output
-        service = "allocate_escaping" if self._escaping[index] else "allocate"
+        service = "allocate_escaping" if self._storage[index].escapes else "allocate"
         laid_out = [array.strides for array in like] if output.ndim > 1 else []
         strides = f"(const lm_int *const[]){{{', '.join(laid_out)}}}" if laid_out else "NULL"
         self.attempt(f"call->serve->{service}(call, {output.address}, &{output.type_name}, {len(laid_out)}, {strides})")
@@ -272,14 +309,15 @@ class Step:
             Which output.
         """
         output = self.output(index)
-        for axis, (length, stride) in enumerate(zip(lengths, strides, strict=True)):
+        self.set_shape(output, lengths)
+        for axis, stride in enumerate(strides):
             known = output.type.shape[axis]
-            self.emit(f"{output.name}.shape[{axis}] = {length};")
-            checked = (
-                stride if known is not None or stride == "0" else f"{output.name}.shape[{axis}] == 1 ? 0 : {stride}"
-            )
-            self.emit(f"{output.name}.strides[{axis}] = {'0' if known == 1 else checked};")
-        self.emit(f"{output.name}.data = {data};", f"{output.name}.block = lm_share({source.name}.block);")
+            if known == 1:
+                stride = "0"
+            elif known is None and stride != "0":
+                stride = f"{output.member('shape')}[{axis}] == 1 ? 0 : {stride}"
+            self.emit(f"{output.member('strides')}[{axis}] = {stride};")
+        self.emit(f"{output.data} = {data};", f"{output.member('block')} = lm_share({source.member('block')});")
         return output
 
     def nest(self, kernel: str, shape: str, ndim: int, operands: Sequence[Strided]) -> None:
@@ -306,7 +344,7 @@ class Step:
     def refer(self) -> None:
         """Let the reference interpreter compute the step."""
         self.may_refer = True
-        self.emit(f"goto reference{self.number};")
+        self.emit("return LM_REFER;")
 
 
 def _array(place: Place, variable: Variable[Any]) -> Array:

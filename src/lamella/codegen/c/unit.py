@@ -33,6 +33,7 @@ _HEADER_ORDER: Final = (
     "allocation",
     "reshape",
     "rows",
+    "joined_axes",
 )
 _HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "special": ("maths",)}
 
@@ -103,7 +104,7 @@ class Unit:
         steps
             The rest of the text; what it does not use is left out.
         """
-        used = set(re.findall(r"\btype\d+\b", steps))
+        used = set(re.findall(r"\btype\d+\b", "\n".join([*self._kernels, steps])))
         types = [f"static const lm_type {name} = {text};" for text, name in self._types.items() if name in used]
         parts = [support_text("lamella.h")]
         parts += [support_text(f"{name}.h") for name in _HEADER_ORDER if name in self._headers]

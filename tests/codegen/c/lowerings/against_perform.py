@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -119,13 +120,13 @@ def _error(run: Callable[..., Any], *arguments: Any) -> BaseException:
 
 
 def steps_in_c(inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]]) -> str:
-    """Return the C statements of a graph's steps."""
+    """Return the C functions of a graph's steps, and the table that lists the steps."""
     text = write_program(schedule(FunctionGraph(inputs, outputs))).text
-    begin = text.index("static int steps0")
-    return text[begin : text.index("static int run(")].strip() + "\n"
+    functions = re.findall(r"^/\* [^\n]* \*/\nstatic int step\d+.*?^}$", text, re.MULTILINE | re.DOTALL)
+    table = text[text.index("static const lm_step steps[]") : text.index("static const int outputs[]")]
+    return "\n\n".join([*functions, table.strip()]) + "\n"
 
 
 def is_in_c(inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]]) -> bool:
     """Whether no step of a graph is left to the interpreter but for errors."""
-    main = steps_in_c(inputs, outputs).partition("    return 0;")[0]
-    return "serve->reference" not in main
+    return "\n    {NULL," not in steps_in_c(inputs, outputs)

@@ -27,7 +27,7 @@ def join(op: Join, step: Step) -> None:
     step.emit(f"char *{at} = {z.data};")
     for i, x in enumerate(arrays):
         if i:
-            step.emit(f"{at} += {arrays[i - 1].length(op.axis)} * {z.name}.strides[{op.axis}];")
+            step.emit(f"{at} += {arrays[i - 1].length(op.axis)} * {z.member('strides')}[{op.axis}];")
         copy_elements(step, z.c.itemsize, integers(lengths_of(x)), x.ndim, Strided(at, z.strides), x.strided)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.step import Array, Step
+from lamella.codegen.c.step import Step
 from lamella.ir import Dot
 
 
@@ -14,8 +14,4 @@ def dot(op: Dot, step: Step) -> None:
     summed, over = a.length(a.ndim - 1), b.length(0)
     if summed != over:
         step.require(f"{summed} == {over}")
-    step.attempt(f"call->serve->dot(call, {_value(step.output())}, {_value(a)}, {_value(b)})")
-
-
-def _value(array: Array) -> str:
-    return f"&(const lm_value){{{array.address}, &{array.type_name}}}"
+    step.attempt(f"call->serve->dot(call, {step.output().value_of_host}, {a.value_of_host}, {b.value_of_host})")

@@ -33,16 +33,16 @@ def reshape(op: Reshape, step: Step) -> None:
     else:
         wanted = [f"*(const {vector.c.storage} *)({vector.offset(str(axis))})" for axis in range(op.ndim)]
     step.set_shape(z, wanted)
-    step.require(f"lm_reshape_lengths({x.size}, {op.ndim}, {z.name}.shape)")
+    step.require(f"lm_reshape_lengths({x.size}, {op.ndim}, {z.shape})")
     if vector.constant is None:
         # What the type says of the result, later steps take for granted.
         for axis, known in enumerate(z.type.shape):
             if known is not None:
-                step.require(f"{z.name}.shape[{axis}] == {known}")
+                step.require(f"{z.member('shape')}[{axis}] == {known}")
     step.emit(
         f"if (lm_reshape_strides({x.ndim}, {x.shape}, {x.strides}, {op.ndim}, {z.shape}, {z.strides}, {z.c.itemsize})) {{",
         f"    {z.data} = {x.data};",
-        f"    {z.name}.block = lm_share({x.name}.block);",
+        f"    {z.member('block')} = lm_share({x.member('block')});",
         "} else {",
     )
     step.allocate([z.length(axis) for axis in range(z.ndim)])

@@ -21,5 +21,4 @@ def argsort(op: ArgSortOp, step: Step) -> None:
 
 def _sort(step: Step, axis: int, indices: bool) -> None:
     (x,), z = step.inputs, step.output()
-    out, given = [f"&(const lm_value){{{a.address}, &{a.type_name}}}" for a in (z, x)]
-    step.attempt(f"call->serve->sort(call, {out}, {given}, {axis}, {int(indices)})")
+    step.attempt(f"call->serve->sort(call, {z.value_of_host}, {x.value_of_host}, {axis}, {int(indices)})")

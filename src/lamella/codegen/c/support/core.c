@@ -1,4 +1,4 @@
-/* Services that need no host: memory, and loops over several dimensions. */
+/* Services that need no host: memory, loops over several dimensions, and the steps of a function. */
 
 #include <stdlib.h>
 
@@ -195,4 +195,43 @@ static void lm_copy(
                                              : lm_copy16;
     lm_nest(
         call, kernel, 2, ndim, shape, (char *const[]){to, (char *)from}, (const lm_int *const[]){to_strides, from_strides});
+}
+
+static void lm_drop(lm_call *const call, const lm_type *const type, void *const place)
+{
+    if (type->dtype == LM_OBJECT) {
+        void **const object = place;
+        call->serve->release_object(*object);
+        *object = NULL;
+    } else
+        lm_release(call, &((lm_array *)place)->block);
+}
+
+/* Let the reference interpreter compute a step. */
+static int lm_refer(lm_call *const call, const lm_program *const program, const lm_step *const step, void *const *const at)
+{
+    const int n = step->n_in + step->n_out;
+    lm_value values[n + 1];
+    for (int k = 0; k < n; ++k) values[k] = (lm_value){at[k], program->variables[step->variables[k]].type};
+    const lm_value *const outputs = values + step->n_in;
+    for (int k = 0; k < step->n_out; ++k) lm_drop(call, outputs[k].type, outputs[k].place);
+    return call->serve->reference(call, call->step, step->n_in, values, step->n_out, outputs);
+}
+
+static int lm_run_steps(lm_call *const call, const lm_program *const program, char *const frame)
+{
+    const lm_variable *const variables = program->variables;
+    void *at[program->most_operands + 1];
+    for (int i = 0; i < program->n_steps; ++i) {
+        const lm_step *const step = &program->steps[i];
+        const int n = step->n_in + step->n_out, *const numbers = step->variables;
+        call->step = i;
+        for (int k = 0; k < n; ++k) at[k] = numbers[k] < 0 ? NULL : frame + variables[numbers[k]].offset;
+        int status = step->run == NULL ? LM_REFER : step->run(call, at);
+        if (LM_UNLIKELY(status == LM_REFER)) status = lm_refer(call, program, step, at);
+        if (LM_UNLIKELY(status < 0)) return -1;
+        for (int k = n; k < n + step->n_dead; ++k)
+            lm_drop(call, variables[numbers[k]].type, frame + variables[numbers[k]].offset);
+    }
+    return 0;
 }

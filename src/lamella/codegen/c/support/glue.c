@@ -28,17 +28,11 @@ typedef struct {
     vectorcallfunc vectorcall;
     Library *library;
     PyObject *constants, *perform, *annotate;
-    void **constant_places;
+    char *template; /* a frame as it is when a call begins, but for its inputs */
     lm_block *constant_blocks;
-    size_t frame_size;
     int n_kept;
     lm_block *kept[LM_SPARE];
 } Entry;
-
-static size_t lm_place_size(const lm_type *const type)
-{
-    return type->dtype == LM_OBJECT ? sizeof(void *) : sizeof(lm_array) + 2 * (size_t)type->ndim * sizeof(lm_int);
-}
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
@@ -124,12 +118,12 @@ static void lm_refuse(PyObject *const value, const lm_type *const type, const ch
 {
     PyObject *const shown = PyArray_Check(value)
         ? PyUnicode_FromFormat(
-              "dtype %R, %d dimensions", (PyObject *)PyArray_DESCR((PyArrayObject *)value), PyArray_NDIM((PyArrayObject *)value))
+              "dtype %S, %d dimensions", (PyObject *)PyArray_DESCR((PyArrayObject *)value), PyArray_NDIM((PyArrayObject *)value))
         : PyUnicode_FromString(Py_TYPE(value)->tp_name);
     if (shown == NULL) return;
     PyObject *const expected = (PyObject *)PyArray_DescrFromType(lm_dtypes[type->dtype].typenum);
     PyErr_Format(
-        PyExc_TypeError, "%s %d of a compiled function: an array of dtype %R and %d dimensions with the lengths it was compiled for is "
+        PyExc_TypeError, "%s %d of a compiled function: an array of dtype %S and %d dimensions with the lengths it was compiled for is "
         "expected, not %U", what, index, expected, type->ndim, shown);
     Py_XDECREF(expected);
     Py_DECREF(shown);
@@ -274,17 +268,10 @@ static void *lm_unlock(void) { return PyEval_SaveThread(); }
 
 static void lm_lock(void *const state) { PyEval_RestoreThread(state); }
 
-static void lm_drop_value(lm_call *const call, const lm_value value)
-{
-    if (value.type->dtype == LM_OBJECT) Py_CLEAR(*(PyObject **)value.place);
-    else lm_release(call, &((lm_array *)value.place)->block);
-}
-
 static int lm_host_reference(
     lm_call *const call, const int step, const int n_in, const lm_value *const in, const int n_out, const lm_value *const out)
 {
     Entry *const entry = call->host;
-    for (int i = 0; i < n_out; ++i) lm_drop_value(call, out[i]);
     PyObject *const inputs = PyList_New(n_in);
     if (inputs == NULL) return -1;
     for (int i = 0; i < n_in; ++i) {
@@ -317,7 +304,7 @@ static int lm_host_reference(
 
 static int lm_dot(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
 {
-    lm_drop_value(call, *out);
+    lm_drop(call, out->type, out->place);
     PyObject *const left = lm_wrap(a->place, a->type);
     if (left == NULL) return -1;
     PyObject *const right = lm_wrap(b->place, b->type);
@@ -329,7 +316,7 @@ static int lm_dot(lm_call *const call, const lm_value *const out, const lm_value
 
 static int lm_sort(lm_call *const call, const lm_value *const out, const lm_value *const in, const int axis, const int indices)
 {
-    lm_drop_value(call, *out);
+    lm_drop(call, out->type, out->place);
     PyObject *const object = lm_wrap(in->place, in->type);
     if (object == NULL) return -1;
     PyObject *const sorted = lm_sorted((PyArrayObject *)object, axis, in->type->dtype, indices);
@@ -354,62 +341,58 @@ static const lm_services lm_python_services = {
 
 /* ---------------------------------------------------------------------------------------------- one call */
 
-/* What one call needs: cut from one piece of memory. */
+/* What one call works with: cut from one piece of memory. */
 typedef struct {
-    void **inputs, **outputs;
+    char *variables;
     PyArrayObject **objects; /* owned: inputs that are arrays, as kernels read them; other inputs as they came */
-    lm_block *blocks;
+    lm_block *blocks;        /* for the inputs */
 } Frame;
 
-static void *lm_cut(char **const memory, const size_t size)
+static size_t lm_call_size(const lm_program *const program)
 {
-    char *const piece = *memory;
-    *memory += (size + 15) / 16 * 16;
-    return piece;
+    return (size_t)program->frame_size + (size_t)program->n_inputs * (sizeof(void *) + sizeof(lm_block)) + 64;
 }
 
-static size_t lm_frame_size(const lm_program *const program)
+static void *lm_place(const lm_program *const program, const Frame frame, const int variable)
 {
-    const size_t n_in = (size_t)program->n_inputs, n_out = (size_t)program->n_outputs;
-    size_t size = (n_in * (2 * sizeof(void *) + sizeof(lm_block)) + n_out * sizeof(void *)) + 64;
-    for (int i = 0; i < program->n_inputs; ++i) size += lm_place_size(program->inputs[i]) + 16;
-    for (int i = 0; i < program->n_outputs; ++i) size += lm_place_size(program->outputs[i]) + 16;
-    return size;
+    return frame.variables + program->variables[variable].offset;
 }
 
-static Frame lm_lay_out(const lm_program *const program, char *memory, const size_t size)
+static Frame lm_lay_out(const Entry *const entry, char *const memory)
 {
-    memset(memory, 0, size);
+    const lm_program *const program = entry->library->program;
     Frame frame;
-    frame.inputs = lm_cut(&memory, (size_t)program->n_inputs * sizeof(void *));
-    frame.outputs = lm_cut(&memory, (size_t)program->n_outputs * sizeof(void *));
-    frame.objects = lm_cut(&memory, (size_t)program->n_inputs * sizeof(void *));
-    frame.blocks = lm_cut(&memory, (size_t)program->n_inputs * sizeof(lm_block));
-    for (int i = 0; i < program->n_inputs; ++i) frame.inputs[i] = lm_cut(&memory, lm_place_size(program->inputs[i]));
-    for (int i = 0; i < program->n_outputs; ++i) frame.outputs[i] = lm_cut(&memory, lm_place_size(program->outputs[i]));
+    frame.variables = (char *)(((uintptr_t)memory + 63) / 64 * 64);
+    frame.blocks = (lm_block *)(frame.variables + program->frame_size);
+    frame.objects = (PyArrayObject **)(frame.blocks + program->n_inputs);
+    memcpy(frame.variables, entry->template, (size_t)program->frame_size);
+    memset(frame.objects, 0, (size_t)program->n_inputs * sizeof(void *));
+    for (int i = program->n_inputs + program->n_constants; i < program->n_variables; ++i)
+        if (program->variables[i].storage)
+            ((lm_array *)lm_place(program, frame, i))->data = frame.variables + program->variables[i].storage;
     return frame;
 }
 
 static int lm_take_inputs(const lm_program *const program, const Frame frame, PyObject *const *const values)
 {
     for (int i = 0; i < program->n_inputs; ++i) {
-        const lm_type *const type = program->inputs[i];
+        const lm_type *const type = program->variables[i].type;
         if (type->dtype == LM_OBJECT) {
             frame.objects[i] = (PyArrayObject *)Py_NewRef(values[i]);
-            *(PyObject **)frame.inputs[i] = values[i];
+            *(PyObject **)lm_place(program, frame, i) = values[i];
             continue;
         }
         frame.objects[i] = lm_readable(values[i], type, "input", i);
         if (frame.objects[i] == NULL) return -1;
     }
     for (int i = 0; i < program->n_inputs; ++i) {
-        if (program->inputs[i]->dtype == LM_OBJECT) continue;
+        if (program->variables[i].type->dtype == LM_OBJECT) continue;
         if (program->overwritten[i] && !lm_may_overwrite(frame.objects, program->n_inputs, i)) {
             PyObject *const copy = PyArray_NewCopy(frame.objects[i], NPY_KEEPORDER);
             if (copy == NULL) return -1;
             Py_SETREF(frame.objects[i], (PyArrayObject *)copy);
         }
-        lm_borrow(frame.inputs[i], &frame.blocks[i], frame.objects[i]);
+        lm_borrow(lm_place(program, frame, i), &frame.blocks[i], frame.objects[i]);
     }
     return 0;
 }
@@ -419,9 +402,9 @@ static PyObject *lm_give_outputs(const lm_program *const program, const Frame fr
     PyObject *const results = PyList_New(program->n_outputs);
     if (results == NULL) return NULL;
     for (int i = 0; i < program->n_outputs; ++i) {
-        const lm_type *const type = program->outputs[i];
-        PyObject *const value =
-            type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)frame.outputs[i]) : lm_wrap(frame.outputs[i], type);
+        const lm_type *const type = program->variables[program->outputs[i]].type;
+        void *const place = lm_place(program, frame, program->outputs[i]);
+        PyObject *const value = type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)place) : lm_wrap(place, type);
         if (value == NULL) {
             Py_DECREF(results);
             return NULL;
@@ -452,14 +435,13 @@ static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *
     memcpy(call.spare, entry->kept, (size_t)entry->n_kept * sizeof(lm_block *));
     entry->n_kept = 0;
     PyObject *results = NULL;
-    if (program->run(&call, frame.inputs, entry->constant_places, frame.outputs) == 0)
-        results = lm_give_outputs(program, frame);
+    if (lm_run_steps(&call, program, frame.variables) == 0) results = lm_give_outputs(program, frame);
     else {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         lm_annotate(entry, call.step);
     }
-    for (int i = 0; i < program->n_outputs; ++i)
-        lm_drop_value(&call, (lm_value){frame.outputs[i], program->outputs[i]});
+    for (int i = program->n_inputs + program->n_constants; i < program->n_variables; ++i)
+        lm_drop(&call, program->variables[i].type, lm_place(program, frame, i));
     lm_int kept = 0;
     const int unused = entry->n_kept == 0; /* no other call has come back meanwhile */
     for (int i = 0; i < call.n_spare; ++i) {
@@ -482,8 +464,9 @@ static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args
     PyObject *const values = PySequence_Fast(args[0], "the inputs of a compiled function are a sequence");
     if (values == NULL) return NULL;
     PyObject *results = NULL;
-    _Alignas(16) char small[1024];
-    char *const memory = entry->frame_size <= sizeof(small) ? small : PyMem_Malloc(entry->frame_size);
+    char small[1024];
+    const size_t size = lm_call_size(program);
+    char *const memory = size <= sizeof(small) ? small : PyMem_Malloc(size);
     if (memory == NULL) PyErr_NoMemory();
     else if (PySequence_Fast_GET_SIZE(values) != program->n_inputs)
         PyErr_Format(
@@ -491,7 +474,7 @@ static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args
             PySequence_Fast_GET_SIZE(values));
     else {
         Py_INCREF(self);
-        const Frame frame = lm_lay_out(program, memory, entry->frame_size);
+        const Frame frame = lm_lay_out(entry, memory);
         results = lm_run(entry, frame, PySequence_Fast_ITEMS(values));
         for (int i = 0; i < program->n_inputs; ++i) Py_XDECREF(frame.objects[i]);
         Py_DECREF(self);
@@ -533,7 +516,7 @@ static void lm_entry_dealloc(PyObject *const self)
     PyObject_GC_UnTrack(self);
     lm_entry_clear(self);
     for (int i = 0; i < entry->n_kept; ++i) free(entry->kept[i]);
-    PyMem_Free(entry->constant_places);
+    PyMem_Free(entry->template);
     PyMem_Free(entry->constant_blocks);
     Py_XDECREF(entry->constants);
     Py_XDECREF(entry->library);
@@ -545,26 +528,21 @@ static void lm_entry_dealloc(PyObject *const self)
 static int lm_take_constants(Entry *const entry)
 {
     const lm_program *const program = entry->library->program;
-    const size_t n = (size_t)program->n_constants;
-    size_t size = n * sizeof(void *) + 16;
-    for (size_t i = 0; i < n; ++i) size += lm_place_size(program->constants[i]) + 16;
-    char *memory = PyMem_Calloc(1, size);
-    entry->constant_places = (void **)memory;
-    entry->constant_blocks = PyMem_Calloc(n + 1, sizeof(lm_block));
-    if (memory == NULL || entry->constant_blocks == NULL) {
+    entry->template = PyMem_Calloc(1, (size_t)program->frame_size + 1);
+    entry->constant_blocks = PyMem_Calloc((size_t)program->n_constants + 1, sizeof(lm_block));
+    if (entry->template == NULL || entry->constant_blocks == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    lm_cut(&memory, n * sizeof(void *));
-    for (size_t i = 0; i < n; ++i) {
-        const lm_type *const type = program->constants[i];
-        void *const place = entry->constant_places[i] = lm_cut(&memory, lm_place_size(type));
+    for (int i = 0; i < program->n_constants; ++i) {
+        const lm_variable variable = program->variables[program->n_inputs + i];
+        void *const place = entry->template + variable.offset;
         PyObject *const value = PyTuple_GET_ITEM(entry->constants, i);
-        if (type->dtype == LM_OBJECT) {
+        if (variable.type->dtype == LM_OBJECT) {
             *(PyObject **)place = value;
             continue;
         }
-        PyArrayObject *const object = lm_readable(value, type, "constant", (int)i);
+        PyArrayObject *const object = lm_readable(value, variable.type, "constant", i);
         if (object == NULL) return -1;
         lm_borrow(place, &entry->constant_blocks[i], object);
         PyTuple_SET_ITEM(entry->constants, i, (PyObject *)object); /* the tuple is this function's own */
@@ -585,7 +563,6 @@ static PyObject *lm_library_link(PyObject *const self, PyObject *const args)
     entry->library = (Library *)Py_NewRef(self);
     entry->perform = Py_NewRef(perform);
     entry->annotate = Py_NewRef(annotate);
-    entry->frame_size = lm_frame_size(library->program);
     PyObject *const listed = PySequence_List(constants);
     entry->constants = listed == NULL ? NULL : PyList_AsTuple(listed);
     Py_XDECREF(listed);

@@ -73,8 +73,7 @@ typedef struct {
     /* Let others run, and wait for one's turn. Between the two nothing of the host may be used. */
     void *(*unlock)(void);
     void (*lock)(void *);
-    /* Compute a step as the reference interpreter does: a step that has no other code, or whose own code found that it does not
-       apply or that there is an error to raise. */
+    /* Compute a step as the reference interpreter does. */
     int (*reference)(lm_call *, int step, int n_in, const lm_value *in, int n_out, const lm_value *out);
     /* The product of vectors or matrices; the elements sorted along an axis, stably, or the indices that sort them. */
     int (*dot)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
@@ -90,12 +89,33 @@ struct lm_call {
     void *host;       /* what the host keeps for this call */
 };
 
-/* A function. Input and constant `i` is an array as `inputs[i]` describes it; it fills the places of its outputs. */
+/* A variable of a function: where it is in the frame, the memory in which the function's variables are. */
 typedef struct {
-    int n_inputs, n_constants, n_outputs;
-    const lm_type *const *inputs, *const *constants, *const *outputs;
+    int offset;          /* of its lm_array, or of the pointer to a host's object */
+    int storage;         /* of memory for its elements, if they are few and their number is known; else 0 */
+    const lm_type *type;
+} lm_variable;
+
+/* What a step's function returns: 0, -1 for an error that the host has noted (or for want of memory), or this, to be computed as
+   the reference interpreter does, because its own code does not apply or because there is an error to raise. Then it has written
+   over no input. */
+#define LM_REFER 1
+
+/* A step. `variables` holds the numbers of its inputs (-1 for one that is not read), of its outputs, and of those that nobody
+   reads any more. */
+typedef struct {
+    int (*run)(lm_call *, void *const *operands); /* given the addresses of inputs and outputs; NULL to refer */
+    int n_in, n_out, n_dead;
+    const int *variables;
+} lm_step;
+
+/* A function: its variables, of which inputs and then constants come first, and its steps. */
+typedef struct {
+    int n_inputs, n_constants, n_variables, n_outputs, n_steps, most_operands, frame_size;
+    const lm_variable *variables;
+    const int *outputs;
     const unsigned char *overwritten; /* for each input, whether a step may overwrite it */
-    int (*run)(lm_call *, void *const *inputs, void *const *constants, void *const *outputs);
+    const lm_step *steps;
 } lm_program;
 
 static inline void lm_release(lm_call *const call, lm_block **const block)
@@ -109,27 +129,4 @@ static inline lm_block *lm_share(lm_block *const block)
 {
     if (block != NULL && block->count > 0) ++block->count;
     return block;
-}
-
-/* For passes over rows: the length of a row, and the strides inside of it of up to three operands. */
-typedef struct {
-    lm_int n, stride[3];
-} lm_row;
-
-/* Make one axis of several, the last of `axes` being the innermost: its length, and the stride of the innermost. Whether their
-   elements are evenly spaced. */
-static inline int lm_join_axes(
-    const int n, const int *const axes, const lm_int *const shape, const lm_int *const strides, lm_int *const length,
-    lm_int *const stride)
-{
-    *length = 1;
-    *stride = 0;
-    for (int i = n - 1; i >= 0; --i) {
-        const lm_int here = shape[axes[i]];
-        if (here == 1) continue;
-        if (*length == 1) *stride = strides[axes[i]];
-        else if (here != 0 && *length != 0 && strides[axes[i]] != *stride * *length) return 0;
-        *length *= here;
-    }
-    return 1;
 }

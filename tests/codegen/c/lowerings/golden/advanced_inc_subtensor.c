@@ -1,36 +1,41 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* AdvancedIncSubtensor(float64[?, ?, ?], float64[?, ?], int64[?], int64[?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: AdvancedIncSubtensor(float64[?, ?, ?], float64[?, ?], int64[?], int64[?]) */
-    call->step = 0;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == f->v0.shape[0]))) goto reference0;
-    if (LM_UNLIKELY(!(f->v1.shape[1] == f->v2.shape[0]))) goto reference0;
+    (void)call;
+    const lm_array3 x0 = *(const lm_array3 *)operands[0];
+    const lm_array2 x1 = *(const lm_array2 *)operands[1];
+    const lm_array1 x2 = *(const lm_array1 *)operands[2];
+    const lm_array1 x3 = *(const lm_array1 *)operands[3];
+    lm_array3 *const z0 = operands[4];
+    if (LM_UNLIKELY(!(x3.shape[0] == x2.shape[0]))) return LM_REFER;
+    if (LM_UNLIKELY(!(x1.shape[0] == x0.shape[0]))) return LM_REFER;
+    if (LM_UNLIKELY(!(x1.shape[1] == x2.shape[0]))) return LM_REFER;
     {
-    lm_indexed at = {.lengths = (const lm_int[]){f->v0.shape[1], f->v0.shape[2]}, .by = (const lm_int[]){f->v0.strides[1], f->v0.strides[2]}};
-    call->serve->nest(call, check0, 5, 1, (const lm_int[]){f->v2.shape[0]},
-                      (char *const[]){f->v0.data, f->v0.data, f->v2.data, f->v2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){1}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){0}});
-    if (LM_UNLIKELY(!(!at.outside))) goto reference0;
+    lm_indexed at = {.lengths = (const lm_int[]){x0.shape[1], x0.shape[2]}, .by = (const lm_int[]){x0.strides[1], x0.strides[2]}};
+    call->serve->nest(call, check0, 5, 1, (const lm_int[]){x2.shape[0]},
+                      (char *const[]){x0.data, x0.data, x2.data, x3.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){1}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){x3.strides[0]}, (const lm_int[]){0}});
+    if (LM_UNLIKELY(!(!at.outside))) return LM_REFER;
     }
-    f->v3.shape[0] = f->v0.shape[0];
-    f->v3.shape[1] = f->v0.shape[1];
-    f->v3.shape[2] = f->v0.shape[2];
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v3, &type0, 1, (const lm_int *const[]){f->v0.strides}) < 0)) return -1;
-    call->serve->copy(call, 8, 3, f->v3.shape, f->v3.data, f->v3.strides, f->v0.data, f->v0.strides);
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = x0.shape[1];
+    z0->shape[2] = x0.shape[2];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
+    call->serve->copy(call, 8, 3, z0->shape, z0->data, z0->strides, x0.data, x0.strides);
     {
-    lm_int shape[] = {f->v0.shape[0]};
-    lm_int strides[] = {f->v3.strides[0]};
-    lm_int beside[] = {f->v1.strides[0]};
-    lm_indexed at = {0, 1, 1, f->v3.data, (const lm_int[]){f->v3.shape[1], f->v3.shape[2]}, (const lm_int[]){f->v3.strides[1], f->v3.strides[2]}, shape, strides, beside};
+    lm_int shape[] = {x0.shape[0]};
+    lm_int strides[] = {z0->strides[0]};
+    lm_int beside[] = {x1.strides[0]};
+    lm_indexed at = {0, 1, 1, z0->data, (const lm_int[]){z0->shape[1], z0->shape[2]}, (const lm_int[]){z0->strides[1], z0->strides[2]}, shape, strides, beside};
     lm_join_kept(&at);
-    void *const unlocked0 = lm_is_long(f->v2.shape[0], f->v0.shape[0]) ? call->serve->unlock() : NULL;
-    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){f->v2.shape[0]},
-                      (char *const[]){f->v3.data, f->v1.data, f->v2.data, f->v2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){f->v1.strides[1]}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){0}});
-    if (unlocked0 != NULL) call->serve->lock(unlocked0);
+    void *const unlocked = lm_is_long(x2.shape[0], x0.shape[0]) ? call->serve->unlock() : NULL;
+    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){x2.shape[0]},
+                      (char *const[]){z0->data, x1.data, x2.data, x3.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){x1.strides[1]}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){x3.strides[0]}, (const lm_int[]){0}});
+    if (unlocked != NULL) call->serve->lock(unlocked);
     }
-done0:;
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 4, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type1}, {&f->v2, &type2}, {&f->v2, &type2}}, 1, (const lm_value[]){{&f->v3, &type0}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v3 = AdvancedIncSubtensor(v0, v1, v2, v2) */
+    {step0, 4, 1, 0, (const int[]){0, 1, 2, 2, 3}},
+};

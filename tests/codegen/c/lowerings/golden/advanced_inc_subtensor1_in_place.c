@@ -1,31 +1,34 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* AdvancedIncSubtensor1(float64[?], float64[?], int64[?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: AdvancedIncSubtensor1(float64[?], float64[?], int64[?]) */
-    call->step = 0;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == f->v2.shape[0]))) goto reference0;
+    (void)call;
+    const lm_array1 x0 = *(const lm_array1 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    const lm_array1 x2 = *(const lm_array1 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    if (LM_UNLIKELY(!(x1.shape[0] == x2.shape[0]))) return LM_REFER;
     {
-    lm_indexed at = {.lengths = (const lm_int[]){f->v0.shape[0]}, .by = (const lm_int[]){f->v0.strides[0]}};
-    call->serve->nest(call, check0, 4, 1, (const lm_int[]){f->v2.shape[0]},
-                      (char *const[]){f->v0.data, f->v0.data, f->v2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){1}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){0}});
-    if (LM_UNLIKELY(!(!at.outside))) goto reference0;
+    lm_indexed at = {.lengths = (const lm_int[]){x0.shape[0]}, .by = (const lm_int[]){x0.strides[0]}};
+    call->serve->nest(call, check0, 4, 1, (const lm_int[]){x2.shape[0]},
+                      (char *const[]){x0.data, x0.data, x2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){1}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){0}});
+    if (LM_UNLIKELY(!(!at.outside))) return LM_REFER;
     }
-    f->v3.shape[0] = f->v0.shape[0];
-    f->v3.strides[0] = f->v3.shape[0] == 1 ? 0 : f->v0.strides[0];
-    f->v3.data = f->v0.data;
-    f->v3.block = lm_share(f->v0.block);
+    z0->shape[0] = x0.shape[0];
+    z0->strides[0] = z0->shape[0] == 1 ? 0 : x0.strides[0];
+    z0->data = x0.data;
+    z0->block = lm_share(x0.block);
     {
-    lm_indexed at = {0, 0, 0, f->v3.data, (const lm_int[]){f->v3.shape[0]}, (const lm_int[]){f->v3.strides[0]}, NULL, NULL, NULL};
+    lm_indexed at = {0, 0, 0, z0->data, (const lm_int[]){z0->shape[0]}, (const lm_int[]){z0->strides[0]}, NULL, NULL, NULL};
     lm_join_kept(&at);
-    void *const unlocked0 = lm_is_long(f->v2.shape[0], 1) ? call->serve->unlock() : NULL;
-    call->serve->nest(call, indexed0, 4, 1, (const lm_int[]){f->v2.shape[0]},
-                      (char *const[]){f->v3.data, f->v1.data, f->v2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){f->v1.strides[0]}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){0}});
-    if (unlocked0 != NULL) call->serve->lock(unlocked0);
+    void *const unlocked = lm_is_long(x2.shape[0], 1) ? call->serve->unlock() : NULL;
+    call->serve->nest(call, indexed0, 4, 1, (const lm_int[]){x2.shape[0]},
+                      (char *const[]){z0->data, x1.data, x2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){1}, (const lm_int[]){x1.strides[0]}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){0}});
+    if (unlocked != NULL) call->serve->lock(unlocked);
     }
-done0:;
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 3, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type0}, {&f->v2, &type1}}, 1, (const lm_value[]){{&f->v3, &type0}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v3 = AdvancedIncSubtensor1(v0, v1, v2) */
+    {step0, 3, 1, 0, (const int[]){0, 1, 2, 3}},
+};

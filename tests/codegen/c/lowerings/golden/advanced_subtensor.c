@@ -1,69 +1,85 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Shape(float64[?, ?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Shape(float64[?, ?]) */
-    call->step = 0;
-    f->v2.shape[0] = 2;
-    f->v2.data = f->s2;
-    f->v2.strides[0] = 8;
-    ((int64_t *)f->v2.data)[0] = f->v0.shape[0];
-    ((int64_t *)f->v2.data)[1] = f->v0.shape[1];
-    /* 1: Subtensor(int64[2]) */
-    call->step = 1;
-    lm_int index1_0 = INT64_C(0);
-    if (index1_0 < 0) index1_0 += 2;
-    if (LM_UNLIKELY(!(index1_0 >= 0 && index1_0 < 2))) goto reference1;
-    f->v3.data = f->v2.data + index1_0 * f->v2.strides[0];
-    f->v3.block = lm_share(f->v2.block);
-done1:;
-    lm_release(call, &f->v2.block);
-    /* 2: ARange(int64[], int64[], int64[]) */
-    call->step = 2;
-    const lm_int length2 = lm_range_length(*(int64_t *)f->c0.data, *(int64_t *)f->v3.data, *(int64_t *)f->c1.data);
-    if (LM_UNLIKELY(!(length2 >= 0))) goto reference2;
-    const lm_wide start2 = *(int64_t *)f->c0.data, next2 = start2 + *(int64_t *)f->c1.data;
-    const int64_t first2 = (int64_t)start2, second2 = (int64_t)next2;
-    if (LM_UNLIKELY(!(length2 < 1 || first2 == start2))) goto reference2;
-    if (LM_UNLIKELY(!(length2 < 2 || second2 == next2))) goto reference2;
-    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length2}, 8)))) goto reference2;
-    f->v4.shape[0] = length2;
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v4, &type1, 0, NULL) < 0)) return -1;
-    if (length2 > 0) ((int64_t *)f->v4.data)[0] = first2;
-    if (length2 > 1) ((int64_t *)f->v4.data)[1] = second2;
-    void *const unlocked2 = length2 >= LM_LONG ? call->serve->unlock() : NULL;
-    for (lm_int i = 2; i < length2; ++i) ((int64_t *)f->v4.data)[i] = (int64_t)((uint64_t)first2 + (uint64_t)i * ((uint64_t)second2 - (uint64_t)first2));
-    if (unlocked2 != NULL) call->serve->lock(unlocked2);
-done2:;
-    lm_release(call, &f->v3.block);
-    /* 3: AdvancedSubtensor(float64[?, ?], int64[?], int64[?]) */
-    call->step = 3;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == f->v4.shape[0]))) goto reference3;
-    f->v5.shape[0] = f->v4.shape[0];
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v5, &type4, 0, NULL) < 0)) return -1;
-    {
-    lm_indexed at = {0, 0, 0, f->v0.data, (const lm_int[]){f->v0.shape[0], f->v0.shape[1]}, (const lm_int[]){f->v0.strides[0], f->v0.strides[1]}, NULL, NULL, NULL};
-    lm_join_kept(&at);
-    void *const unlocked3 = lm_is_long(f->v4.shape[0], 1) ? call->serve->unlock() : NULL;
-    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){f->v4.shape[0]},
-                      (char *const[]){f->v5.data, f->v5.data, f->v4.data, f->v1.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){f->v5.strides[0]}, (const lm_int[]){f->v5.strides[0]}, (const lm_int[]){f->v4.strides[0]}, (const lm_int[]){f->v1.strides[0]}, (const lm_int[]){0}});
-    if (unlocked3 != NULL) call->serve->lock(unlocked3);
-    if (LM_UNLIKELY(!(!at.outside))) goto reference3;
-    }
-done3:;
-    lm_release(call, &f->v4.block);
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array1 *const z0 = operands[1];
+    z0->shape[0] = 2;
+    z0->strides[0] = 8;
+    ((int64_t *)z0->data)[0] = x0.shape[0];
+    ((int64_t *)z0->data)[1] = x0.shape[1];
     return 0;
-
-reference1:;
-    if (call->serve->reference(call, 1, 1, (const lm_value[]){{&f->v2, &type2}}, 1, (const lm_value[]){{&f->v3, &type3}}) < 0)
-        return -1;
-    goto done1;
-
-reference2:;
-    if (call->serve->reference(call, 2, 3, (const lm_value[]){{&f->c0, &type3}, {&f->v3, &type3}, {&f->c1, &type3}}, 1, (const lm_value[]){{&f->v4, &type1}}) < 0)
-        return -1;
-    goto done2;
-
-reference3:;
-    if (call->serve->reference(call, 3, 3, (const lm_value[]){{&f->v0, &type0}, {&f->v4, &type1}, {&f->v1, &type1}}, 1, (const lm_value[]){{&f->v5, &type4}}) < 0)
-        return -1;
-    goto done3;
 }
+
+/* Subtensor(int64[2]) */
+static int step1(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array1 x0 = *(const lm_array1 *)operands[0];
+    lm_array0 *const z0 = operands[1];
+    lm_int index_0 = INT64_C(0);
+    if (index_0 < 0) index_0 += 2;
+    if (LM_UNLIKELY(!(index_0 >= 0 && index_0 < 2))) return LM_REFER;
+    z0->data = x0.data + index_0 * x0.strides[0];
+    z0->block = lm_share(x0.block);
+    return 0;
+}
+
+/* ARange(int64[], int64[], int64[]) */
+static int step2(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array0 x0 = *(const lm_array0 *)operands[0];
+    const lm_array0 x1 = *(const lm_array0 *)operands[1];
+    const lm_array0 x2 = *(const lm_array0 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    const lm_int length = lm_range_length(*(int64_t *)x0.data, *(int64_t *)x1.data, *(int64_t *)x2.data);
+    if (LM_UNLIKELY(!(length >= 0))) return LM_REFER;
+    const lm_wide start = *(int64_t *)x0.data, next = start + *(int64_t *)x2.data;
+    const int64_t first = (int64_t)start, second = (int64_t)next;
+    if (LM_UNLIKELY(!(length < 1 || first == start))) return LM_REFER;
+    if (LM_UNLIKELY(!(length < 2 || second == next))) return LM_REFER;
+    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length}, 8)))) return LM_REFER;
+    z0->shape[0] = length;
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type3, 0, NULL) < 0)) return -1;
+    if (length > 0) ((int64_t *)z0->data)[0] = first;
+    if (length > 1) ((int64_t *)z0->data)[1] = second;
+    void *const unlocked = length >= LM_LONG ? call->serve->unlock() : NULL;
+    for (lm_int i = 2; i < length; ++i) ((int64_t *)z0->data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * ((uint64_t)second - (uint64_t)first));
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    return 0;
+}
+
+/* AdvancedSubtensor(float64[?, ?], int64[?], int64[?]) */
+static int step3(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    const lm_array1 x2 = *(const lm_array1 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    if (LM_UNLIKELY(!(x2.shape[0] == x1.shape[0]))) return LM_REFER;
+    z0->shape[0] = x1.shape[0];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type4, 0, NULL) < 0)) return -1;
+    {
+    lm_indexed at = {0, 0, 0, x0.data, (const lm_int[]){x0.shape[0], x0.shape[1]}, (const lm_int[]){x0.strides[0], x0.strides[1]}, NULL, NULL, NULL};
+    lm_join_kept(&at);
+    void *const unlocked = lm_is_long(x1.shape[0], 1) ? call->serve->unlock() : NULL;
+    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){x1.shape[0]},
+                      (char *const[]){z0->data, z0->data, x1.data, x2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){z0->strides[0]}, (const lm_int[]){x1.strides[0]}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){0}});
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    if (LM_UNLIKELY(!(!at.outside))) return LM_REFER;
+    }
+    return 0;
+}
+
+static const lm_step steps[] = {
+    /* 0: v4 = Shape(v0) */
+    {step0, 1, 1, 0, (const int[]){0, 4}},
+    /* 1: v5 = Subtensor(v4) */
+    {step1, 1, 1, 1, (const int[]){4, 5, 4}},
+    /* 2: v6 = ARange(v2, v5, v3) */
+    {step2, 3, 1, 1, (const int[]){2, 5, 3, 6, 5}},
+    /* 3: v7 = AdvancedSubtensor(v0, v6, v1) */
+    {step3, 3, 1, 1, (const int[]){0, 6, 1, 7, 6}},
+};

@@ -1,27 +1,29 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* AdvancedSubtensor1(float64[?, ?], int64[?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: AdvancedSubtensor1(float64[?, ?], int64[?]) */
-    call->step = 0;
-    f->v2.shape[0] = f->v1.shape[0];
-    f->v2.shape[1] = f->v0.shape[1];
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v2, &type0, 0, NULL) < 0)) return -1;
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    lm_array2 *const z0 = operands[2];
+    z0->shape[0] = x1.shape[0];
+    z0->shape[1] = x0.shape[1];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 0, NULL) < 0)) return -1;
     {
-    lm_int shape[] = {f->v0.shape[1]};
-    lm_int strides[] = {f->v0.strides[1]};
-    lm_int beside[] = {f->v2.strides[1]};
-    lm_indexed at = {0, 0, 1, f->v0.data, (const lm_int[]){f->v0.shape[0]}, (const lm_int[]){f->v0.strides[0]}, shape, strides, beside};
+    lm_int shape[] = {x0.shape[1]};
+    lm_int strides[] = {x0.strides[1]};
+    lm_int beside[] = {z0->strides[1]};
+    lm_indexed at = {0, 0, 1, x0.data, (const lm_int[]){x0.shape[0]}, (const lm_int[]){x0.strides[0]}, shape, strides, beside};
     lm_join_kept(&at);
-    void *const unlocked0 = lm_is_long(f->v1.shape[0], f->v0.shape[1]) ? call->serve->unlock() : NULL;
-    call->serve->nest(call, indexed0, 4, 1, (const lm_int[]){f->v1.shape[0]},
-                      (char *const[]){f->v2.data, f->v2.data, f->v1.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){f->v2.strides[0]}, (const lm_int[]){f->v2.strides[0]}, (const lm_int[]){f->v1.strides[0]}, (const lm_int[]){0}});
-    if (unlocked0 != NULL) call->serve->lock(unlocked0);
-    if (LM_UNLIKELY(!(!at.outside))) goto reference0;
+    void *const unlocked = lm_is_long(x1.shape[0], x0.shape[1]) ? call->serve->unlock() : NULL;
+    call->serve->nest(call, indexed0, 4, 1, (const lm_int[]){x1.shape[0]},
+                      (char *const[]){z0->data, z0->data, x1.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){z0->strides[0]}, (const lm_int[]){x1.strides[0]}, (const lm_int[]){0}});
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    if (LM_UNLIKELY(!(!at.outside))) return LM_REFER;
     }
-done0:;
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 2, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type1}}, 1, (const lm_value[]){{&f->v2, &type0}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v2 = AdvancedSubtensor1(v0, v1) */
+    {step0, 2, 1, 0, (const int[]){0, 1, 2}},
+};

@@ -1,20 +1,22 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Join(float64[?, ?], float64[?, ?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Join(float64[?, ?], float64[?, ?]) */
-    call->step = 0;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == f->v0.shape[0]))) goto reference0;
-    f->v2.shape[0] = f->v0.shape[0];
-    f->v2.shape[1] = f->v0.shape[1] + f->v1.shape[1];
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v2, &type0, 2, (const lm_int *const[]){f->v0.strides, f->v1.strides}) < 0)) return -1;
-    char *at0 = f->v2.data;
-    call->serve->copy(call, 8, 2, (const lm_int[]){f->v0.shape[0], f->v0.shape[1]}, at0, f->v2.strides, f->v0.data, f->v0.strides);
-    at0 += f->v0.shape[1] * f->v2.strides[1];
-    call->serve->copy(call, 8, 2, (const lm_int[]){f->v1.shape[0], f->v1.shape[1]}, at0, f->v2.strides, f->v1.data, f->v1.strides);
-done0:;
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array2 x1 = *(const lm_array2 *)operands[1];
+    lm_array2 *const z0 = operands[2];
+    if (LM_UNLIKELY(!(x1.shape[0] == x0.shape[0]))) return LM_REFER;
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = x0.shape[1] + x1.shape[1];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 2, (const lm_int *const[]){x0.strides, x1.strides}) < 0)) return -1;
+    char *at = z0->data;
+    call->serve->copy(call, 8, 2, (const lm_int[]){x0.shape[0], x0.shape[1]}, at, z0->strides, x0.data, x0.strides);
+    at += x0.shape[1] * z0->strides[1];
+    call->serve->copy(call, 8, 2, (const lm_int[]){x1.shape[0], x1.shape[1]}, at, z0->strides, x1.data, x1.strides);
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 2, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type0}}, 1, (const lm_value[]){{&f->v2, &type0}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v2 = Join(v0, v1) */
+    {step0, 2, 1, 0, (const int[]){0, 1, 2}},
+};

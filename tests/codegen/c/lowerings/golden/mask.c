@@ -1,73 +1,110 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Gt(float64[?, ?], float64[1, 1]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Gt(float64[?, ?], float64[1, 1]) */
-    call->step = 0;
-    f->v1.shape[0] = f->v0.shape[0];
-    f->v1.shape[1] = f->v0.shape[1];
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v1, &type1, 1, (const lm_int *const[]){f->v0.strides}) < 0)) return -1;
-    call->serve->nest(call, kernel0, 2, 2, f->v1.shape,
-                      (char *const[]){f->v1.data, f->v0.data}, (const lm_int *const[]){f->v1.strides, f->v0.strides});
-    /* 1: Shape_i(float64[?, ?]) */
-    call->step = 1;
-    f->v2.data = f->s2;
-    *(int64_t *)f->v2.data = f->v0.shape[0];
-    /* 2: Shape_i(float64[?, ?]) */
-    call->step = 2;
-    f->v3.data = f->s3;
-    *(int64_t *)f->v3.data = f->v0.shape[1];
-    /* 3: CheckMask(bool[?, ?], int64[], int64[]) */
-    call->step = 3;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == *(int64_t *)f->v2.data))) goto reference3;
-    if (LM_UNLIKELY(!(f->v1.shape[1] == *(int64_t *)f->v3.data))) goto reference3;
-    f->v4.shape[0] = f->v1.shape[0];
-    f->v4.strides[0] = f->v4.shape[0] == 1 ? 0 : f->v1.strides[0];
-    f->v4.shape[1] = f->v1.shape[1];
-    f->v4.strides[1] = f->v4.shape[1] == 1 ? 0 : f->v1.strides[1];
-    f->v4.data = f->v1.data;
-    f->v4.block = lm_share(f->v1.block);
-done3:;
-    lm_release(call, &f->v1.block);
-    lm_release(call, &f->v2.block);
-    lm_release(call, &f->v3.block);
-    /* 4: Nonzero(bool[?, ?]) */
-    call->step = 4;
-    lm_int n4 = 0;
-    call->serve->nest(call, count0, 2, 2, f->v4.shape,
-                      (char *const[]){f->v4.data, (char *)&n4}, (const lm_int *const[]){f->v4.strides, (const lm_int[]){0, 0}});
-    f->v5.shape[0] = n4;
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v5, &type3, 0, NULL) < 0)) return -1;
-    f->v6.shape[0] = n4;
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v6, &type3, 0, NULL) < 0)) return -1;
-    void *const unlocked4 = f->v4.shape[0] * f->v4.shape[1] >= LM_LONG ? call->serve->unlock() : NULL;
-    nonzero0(n4, f->v4.data, f->v4.shape, f->v4.strides, (int64_t *const[]){(int64_t *)f->v5.data, (int64_t *)f->v6.data});
-    if (unlocked4 != NULL) call->serve->lock(unlocked4);
-    lm_release(call, &f->v4.block);
-    /* 5: AdvancedSubtensor(float64[?, ?], int64[?], int64[?]) */
-    call->step = 5;
-    if (LM_UNLIKELY(!(f->v6.shape[0] == f->v5.shape[0]))) goto reference5;
-    f->v7.shape[0] = f->v5.shape[0];
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v7, &type4, 0, NULL) < 0)) return -1;
-    {
-    lm_indexed at = {0, 0, 0, f->v0.data, (const lm_int[]){f->v0.shape[0], f->v0.shape[1]}, (const lm_int[]){f->v0.strides[0], f->v0.strides[1]}, NULL, NULL, NULL};
-    lm_join_kept(&at);
-    void *const unlocked5 = lm_is_long(f->v5.shape[0], 1) ? call->serve->unlock() : NULL;
-    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){f->v5.shape[0]},
-                      (char *const[]){f->v7.data, f->v7.data, f->v5.data, f->v6.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){f->v7.strides[0]}, (const lm_int[]){f->v7.strides[0]}, (const lm_int[]){f->v5.strides[0]}, (const lm_int[]){f->v6.strides[0]}, (const lm_int[]){0}});
-    if (unlocked5 != NULL) call->serve->lock(unlocked5);
-    if (LM_UNLIKELY(!(!at.outside))) goto reference5;
-    }
-done5:;
-    lm_release(call, &f->v5.block);
-    lm_release(call, &f->v6.block);
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array2 *const z0 = operands[2];
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = x0.shape[1];
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type2, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
+    call->serve->nest(call, kernel0, 2, 2, z0->shape,
+                      (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;
-
-reference3:;
-    if (call->serve->reference(call, 3, 3, (const lm_value[]){{&f->v1, &type1}, {&f->v2, &type2}, {&f->v3, &type2}}, 1, (const lm_value[]){{&f->v4, &type1}}) < 0)
-        return -1;
-    goto done3;
-
-reference5:;
-    if (call->serve->reference(call, 5, 3, (const lm_value[]){{&f->v0, &type0}, {&f->v5, &type3}, {&f->v6, &type3}}, 1, (const lm_value[]){{&f->v7, &type4}}) < 0)
-        return -1;
-    goto done5;
 }
+
+/* Shape_i(float64[?, ?]) */
+static int step1(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array0 *const z0 = operands[1];
+    *(int64_t *)z0->data = x0.shape[0];
+    return 0;
+}
+
+/* Shape_i(float64[?, ?]) */
+static int step2(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array0 *const z0 = operands[1];
+    *(int64_t *)z0->data = x0.shape[1];
+    return 0;
+}
+
+/* CheckMask(bool[?, ?], int64[], int64[]) */
+static int step3(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array0 x1 = *(const lm_array0 *)operands[1];
+    const lm_array0 x2 = *(const lm_array0 *)operands[2];
+    lm_array2 *const z0 = operands[3];
+    if (LM_UNLIKELY(!(x0.shape[0] == *(int64_t *)x1.data))) return LM_REFER;
+    if (LM_UNLIKELY(!(x0.shape[1] == *(int64_t *)x2.data))) return LM_REFER;
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = x0.shape[1];
+    z0->strides[0] = z0->shape[0] == 1 ? 0 : x0.strides[0];
+    z0->strides[1] = z0->shape[1] == 1 ? 0 : x0.strides[1];
+    z0->data = x0.data;
+    z0->block = lm_share(x0.block);
+    return 0;
+}
+
+/* Nonzero(bool[?, ?]) */
+static int step4(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array1 *const z0 = operands[1];
+    lm_array1 *const z1 = operands[2];
+    lm_int n = 0;
+    call->serve->nest(call, count0, 2, 2, x0.shape,
+                      (char *const[]){x0.data, (char *)&n}, (const lm_int *const[]){x0.strides, (const lm_int[]){0, 0}});
+    z0->shape[0] = n;
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type4, 0, NULL) < 0)) return -1;
+    z1->shape[0] = n;
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z1, &type4, 0, NULL) < 0)) return -1;
+    void *const unlocked = x0.shape[0] * x0.shape[1] >= LM_LONG ? call->serve->unlock() : NULL;
+    nonzero0(n, x0.data, x0.shape, x0.strides, (int64_t *const[]){(int64_t *)z0->data, (int64_t *)z1->data});
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    return 0;
+}
+
+/* AdvancedSubtensor(float64[?, ?], int64[?], int64[?]) */
+static int step5(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    const lm_array1 x2 = *(const lm_array1 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    if (LM_UNLIKELY(!(x2.shape[0] == x1.shape[0]))) return LM_REFER;
+    z0->shape[0] = x1.shape[0];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type5, 0, NULL) < 0)) return -1;
+    {
+    lm_indexed at = {0, 0, 0, x0.data, (const lm_int[]){x0.shape[0], x0.shape[1]}, (const lm_int[]){x0.strides[0], x0.strides[1]}, NULL, NULL, NULL};
+    lm_join_kept(&at);
+    void *const unlocked = lm_is_long(x1.shape[0], 1) ? call->serve->unlock() : NULL;
+    call->serve->nest(call, indexed0, 5, 1, (const lm_int[]){x1.shape[0]},
+                      (char *const[]){z0->data, z0->data, x1.data, x2.data, (char *)&at}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){z0->strides[0]}, (const lm_int[]){x1.strides[0]}, (const lm_int[]){x2.strides[0]}, (const lm_int[]){0}});
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    if (LM_UNLIKELY(!(!at.outside))) return LM_REFER;
+    }
+    return 0;
+}
+
+static const lm_step steps[] = {
+    /* 0: v1 = Gt(v0, constant) */
+    {step0, 2, 1, 0, (const int[]){0, -1, 1}},
+    /* 1: v2 = Shape_i(v0) */
+    {step1, 1, 1, 0, (const int[]){0, 2}},
+    /* 2: v3 = Shape_i(v0) */
+    {step2, 1, 1, 0, (const int[]){0, 3}},
+    /* 3: v4 = CheckMask(v1, v2, v3) */
+    {step3, 3, 1, 3, (const int[]){1, 2, 3, 4, 1, 2, 3}},
+    /* 4: v5, v6 = Nonzero(v4) */
+    {step4, 1, 2, 1, (const int[]){4, 5, 6, 4}},
+    /* 5: v7 = AdvancedSubtensor(v0, v5, v6) */
+    {step5, 3, 1, 2, (const int[]){0, 5, 6, 7, 5, 6}},
+};

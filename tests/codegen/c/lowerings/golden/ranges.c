@@ -1,46 +1,54 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* ARange(int64[], int64[], int64[]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: ARange(int64[], int64[], int64[]) */
-    call->step = 0;
-    const lm_int length0 = lm_range_length(*(int64_t *)f->c0.data, *(int64_t *)f->v0.data, *(int64_t *)f->c1.data);
-    if (LM_UNLIKELY(!(length0 >= 0))) goto reference0;
-    const lm_wide start0 = *(int64_t *)f->c0.data, next0 = start0 + *(int64_t *)f->c1.data;
-    const int64_t first0 = (int64_t)start0, second0 = (int64_t)next0;
-    if (LM_UNLIKELY(!(length0 < 1 || first0 == start0))) goto reference0;
-    if (LM_UNLIKELY(!(length0 < 2 || second0 == next0))) goto reference0;
-    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length0}, 8)))) goto reference0;
-    f->v2.shape[0] = length0;
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v2, &type2, 0, NULL) < 0)) return -1;
-    if (length0 > 0) ((int64_t *)f->v2.data)[0] = first0;
-    if (length0 > 1) ((int64_t *)f->v2.data)[1] = second0;
-    void *const unlocked0 = length0 >= LM_LONG ? call->serve->unlock() : NULL;
-    for (lm_int i = 2; i < length0; ++i) ((int64_t *)f->v2.data)[i] = (int64_t)((uint64_t)first0 + (uint64_t)i * ((uint64_t)second0 - (uint64_t)first0));
-    if (unlocked0 != NULL) call->serve->lock(unlocked0);
-done0:;
-    /* 1: ARange(float64[], float64[], float64[]) */
-    call->step = 1;
-    const double first1 = *(double *)f->c2.data, second1 = first1 + *(double *)f->v1.data;
-    const double distance1 = *(double *)f->c3.data - first1, steps1 = distance1 / *(double *)f->v1.data;
-    if (LM_UNLIKELY(!(steps1 > -0x1p58 && steps1 < 0x1p58 && (steps1 != 0 || distance1 == 0)))) goto reference1;
-    const lm_int length1 = steps1 > 0 ? (lm_int)ceil((double)steps1) : 0;
-    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length1}, 8)))) goto reference1;
-    f->v3.shape[0] = length1;
-    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)&f->v3, &type3, 0, NULL) < 0)) return -1;
-    if (length1 > 0) ((double *)f->v3.data)[0] = first1;
-    if (length1 > 1) ((double *)f->v3.data)[1] = second1;
-    void *const unlocked1 = length1 >= LM_LONG ? call->serve->unlock() : NULL;
-    for (lm_int i = 2; i < length1; ++i) ((double *)f->v3.data)[i] = (double)((double)first1 + (double)i * ((double)second1 - (double)first1));
-    if (unlocked1 != NULL) call->serve->lock(unlocked1);
-done1:;
+    (void)call;
+    const lm_array0 x0 = *(const lm_array0 *)operands[0];
+    const lm_array0 x1 = *(const lm_array0 *)operands[1];
+    const lm_array0 x2 = *(const lm_array0 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    const lm_int length = lm_range_length(*(int64_t *)x0.data, *(int64_t *)x1.data, *(int64_t *)x2.data);
+    if (LM_UNLIKELY(!(length >= 0))) return LM_REFER;
+    const lm_wide start = *(int64_t *)x0.data, next = start + *(int64_t *)x2.data;
+    const int64_t first = (int64_t)start, second = (int64_t)next;
+    if (LM_UNLIKELY(!(length < 1 || first == start))) return LM_REFER;
+    if (LM_UNLIKELY(!(length < 2 || second == next))) return LM_REFER;
+    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length}, 8)))) return LM_REFER;
+    z0->shape[0] = length;
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type1, 0, NULL) < 0)) return -1;
+    if (length > 0) ((int64_t *)z0->data)[0] = first;
+    if (length > 1) ((int64_t *)z0->data)[1] = second;
+    void *const unlocked = length >= LM_LONG ? call->serve->unlock() : NULL;
+    for (lm_int i = 2; i < length; ++i) ((int64_t *)z0->data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * ((uint64_t)second - (uint64_t)first));
+    if (unlocked != NULL) call->serve->lock(unlocked);
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 3, (const lm_value[]){{&f->c0, &type0}, {&f->v0, &type0}, {&f->c1, &type0}}, 1, (const lm_value[]){{&f->v2, &type2}}) < 0)
-        return -1;
-    goto done0;
-
-reference1:;
-    if (call->serve->reference(call, 1, 3, (const lm_value[]){{&f->c2, &type1}, {&f->c3, &type1}, {&f->v1, &type1}}, 1, (const lm_value[]){{&f->v3, &type3}}) < 0)
-        return -1;
-    goto done1;
 }
+
+/* ARange(float64[], float64[], float64[]) */
+static int step1(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array0 x0 = *(const lm_array0 *)operands[0];
+    const lm_array0 x1 = *(const lm_array0 *)operands[1];
+    const lm_array0 x2 = *(const lm_array0 *)operands[2];
+    lm_array1 *const z0 = operands[3];
+    const double first = *(double *)x0.data, second = first + *(double *)x2.data;
+    const double distance = *(double *)x1.data - first, steps = distance / *(double *)x2.data;
+    if (LM_UNLIKELY(!(steps > -0x1p58 && steps < 0x1p58 && (steps != 0 || distance == 0)))) return LM_REFER;
+    const lm_int length = steps > 0 ? (lm_int)ceil((double)steps) : 0;
+    if (LM_UNLIKELY(!(lm_is_addressable(1, (const lm_int[]){length}, 8)))) return LM_REFER;
+    z0->shape[0] = length;
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type3, 0, NULL) < 0)) return -1;
+    if (length > 0) ((double *)z0->data)[0] = first;
+    if (length > 1) ((double *)z0->data)[1] = second;
+    void *const unlocked = length >= LM_LONG ? call->serve->unlock() : NULL;
+    for (lm_int i = 2; i < length; ++i) ((double *)z0->data)[i] = (double)((double)first + (double)i * ((double)second - (double)first));
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    return 0;
+}
+
+static const lm_step steps[] = {
+    /* 0: v6 = ARange(v2, v0, v3) */
+    {step0, 3, 1, 0, (const int[]){2, 0, 3, 6}},
+    /* 1: v7 = ARange(v4, v5, v1) */
+    {step1, 3, 1, 0, (const int[]){4, 5, 1, 7}},
+};

@@ -1,47 +1,52 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Reshape(float64[?, ?], int64[2]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Reshape(float64[?, ?], int64[2]) */
-    call->step = 0;
-    f->v2.shape[0] = 3;
-    f->v2.shape[1] = -1;
-    if (LM_UNLIKELY(!(lm_reshape_lengths(f->v0.shape[0] * f->v0.shape[1], 2, f->v2.shape)))) goto reference0;
-    if (lm_reshape_strides(2, f->v0.shape, f->v0.strides, 2, f->v2.shape, f->v2.strides, 8)) {
-        f->v2.data = f->v0.data;
-        f->v2.block = lm_share(f->v0.block);
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    lm_array2 *const z0 = operands[2];
+    z0->shape[0] = 3;
+    z0->shape[1] = -1;
+    if (LM_UNLIKELY(!(lm_reshape_lengths(x0.shape[0] * x0.shape[1], 2, z0->shape)))) return LM_REFER;
+    if (lm_reshape_strides(2, x0.shape, x0.strides, 2, z0->shape, z0->strides, 8)) {
+        z0->data = x0.data;
+        z0->block = lm_share(x0.block);
     } else {
-    f->v2.shape[0] = 3;
-    f->v2.shape[1] = f->v2.shape[1];
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v2, &type2, 0, NULL) < 0)) return -1;
-    call->serve->copy(call, 8, 2, f->v0.shape, f->v2.data, (const lm_int[]){8 * f->v0.shape[1], 8}, f->v0.data, f->v0.strides);
+    z0->shape[0] = 3;
+    z0->shape[1] = z0->shape[1];
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type2, 0, NULL) < 0)) return -1;
+    call->serve->copy(call, 8, 2, x0.shape, z0->data, (const lm_int[]){8 * x0.shape[1], 8}, x0.data, x0.strides);
     }
-done0:;
-    /* 1: Reshape(float64[?, ?], int64[?]) */
-    call->step = 1;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == 3))) goto reference1;
-    f->v3.shape[0] = *(const int64_t *)(f->v1.data + (0) * f->v1.strides[0]);
-    f->v3.shape[1] = *(const int64_t *)(f->v1.data + (1) * f->v1.strides[0]);
-    f->v3.shape[2] = *(const int64_t *)(f->v1.data + (2) * f->v1.strides[0]);
-    if (LM_UNLIKELY(!(lm_reshape_lengths(f->v0.shape[0] * f->v0.shape[1], 3, f->v3.shape)))) goto reference1;
-    if (lm_reshape_strides(2, f->v0.shape, f->v0.strides, 3, f->v3.shape, f->v3.strides, 8)) {
-        f->v3.data = f->v0.data;
-        f->v3.block = lm_share(f->v0.block);
-    } else {
-    f->v3.shape[0] = f->v3.shape[0];
-    f->v3.shape[1] = f->v3.shape[1];
-    f->v3.shape[2] = f->v3.shape[2];
-    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)&f->v3, &type3, 0, NULL) < 0)) return -1;
-    call->serve->copy(call, 8, 2, f->v0.shape, f->v3.data, (const lm_int[]){8 * f->v0.shape[1], 8}, f->v0.data, f->v0.strides);
-    }
-done1:;
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 2, (const lm_value[]){{&f->v0, &type0}, {&f->c0, &type4}}, 1, (const lm_value[]){{&f->v2, &type2}}) < 0)
-        return -1;
-    goto done0;
-
-reference1:;
-    if (call->serve->reference(call, 1, 2, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type1}}, 1, (const lm_value[]){{&f->v3, &type3}}) < 0)
-        return -1;
-    goto done1;
 }
+
+/* Reshape(float64[?, ?], int64[?]) */
+static int step1(lm_call *const call, void *const *const operands)
+{
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    lm_array3 *const z0 = operands[2];
+    if (LM_UNLIKELY(!(x1.shape[0] == 3))) return LM_REFER;
+    z0->shape[0] = *(const int64_t *)(x1.data + (0) * x1.strides[0]);
+    z0->shape[1] = *(const int64_t *)(x1.data + (1) * x1.strides[0]);
+    z0->shape[2] = *(const int64_t *)(x1.data + (2) * x1.strides[0]);
+    if (LM_UNLIKELY(!(lm_reshape_lengths(x0.shape[0] * x0.shape[1], 3, z0->shape)))) return LM_REFER;
+    if (lm_reshape_strides(2, x0.shape, x0.strides, 3, z0->shape, z0->strides, 8)) {
+        z0->data = x0.data;
+        z0->block = lm_share(x0.block);
+    } else {
+    z0->shape[0] = z0->shape[0];
+    z0->shape[1] = z0->shape[1];
+    z0->shape[2] = z0->shape[2];
+    if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type4, 0, NULL) < 0)) return -1;
+    call->serve->copy(call, 8, 2, x0.shape, z0->data, (const lm_int[]){8 * x0.shape[1], 8}, x0.data, x0.strides);
+    }
+    return 0;
+}
+
+static const lm_step steps[] = {
+    /* 0: v3 = Reshape(v0, v2) */
+    {step0, 2, 1, 0, (const int[]){0, 2, 3}},
+    /* 1: v4 = Reshape(v0, v1) */
+    {step1, 2, 1, 0, (const int[]){0, 1, 4}},
+};

@@ -1,33 +1,36 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Split(float64[?, ?], int64[?]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Split(float64[?, ?], int64[?]) */
-    call->step = 0;
-    if (LM_UNLIKELY(!(f->v1.shape[0] == 2))) goto reference0;
-    lm_int left0 = f->v0.shape[1];
-    const lm_int size0_0 = *(const int64_t *)(f->v1.data + (0) * f->v1.strides[0]);
-    if (LM_UNLIKELY(!(size0_0 >= 0 && size0_0 <= left0))) goto reference0;
-    left0 -= size0_0;
-    const lm_int size0_1 = *(const int64_t *)(f->v1.data + (1) * f->v1.strides[0]);
-    if (LM_UNLIKELY(!(size0_1 >= 0 && size0_1 <= left0))) goto reference0;
-    left0 -= size0_1;
-    if (LM_UNLIKELY(!(left0 == 0))) goto reference0;
-    f->v2.shape[0] = f->v0.shape[0];
-    f->v2.strides[0] = f->v2.shape[0] == 1 ? 0 : f->v0.strides[0];
-    f->v2.shape[1] = size0_0;
-    f->v2.strides[1] = f->v2.shape[1] == 1 ? 0 : f->v0.strides[1];
-    f->v2.data = f->v0.data + (0) * f->v0.strides[1];
-    f->v2.block = lm_share(f->v0.block);
-    f->v3.shape[0] = f->v0.shape[0];
-    f->v3.strides[0] = f->v3.shape[0] == 1 ? 0 : f->v0.strides[0];
-    f->v3.shape[1] = size0_1;
-    f->v3.strides[1] = f->v3.shape[1] == 1 ? 0 : f->v0.strides[1];
-    f->v3.data = f->v0.data + (size0_0) * f->v0.strides[1];
-    f->v3.block = lm_share(f->v0.block);
-done0:;
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array1 x1 = *(const lm_array1 *)operands[1];
+    lm_array2 *const z0 = operands[2];
+    lm_array2 *const z1 = operands[3];
+    if (LM_UNLIKELY(!(x1.shape[0] == 2))) return LM_REFER;
+    lm_int left = x0.shape[1];
+    const lm_int size_0 = *(const int64_t *)(x1.data + (0) * x1.strides[0]);
+    if (LM_UNLIKELY(!(size_0 >= 0 && size_0 <= left))) return LM_REFER;
+    left -= size_0;
+    const lm_int size_1 = *(const int64_t *)(x1.data + (1) * x1.strides[0]);
+    if (LM_UNLIKELY(!(size_1 >= 0 && size_1 <= left))) return LM_REFER;
+    left -= size_1;
+    if (LM_UNLIKELY(!(left == 0))) return LM_REFER;
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = size_0;
+    z0->strides[0] = z0->shape[0] == 1 ? 0 : x0.strides[0];
+    z0->strides[1] = z0->shape[1] == 1 ? 0 : x0.strides[1];
+    z0->data = x0.data + (0) * x0.strides[1];
+    z0->block = lm_share(x0.block);
+    z1->shape[0] = x0.shape[0];
+    z1->shape[1] = size_1;
+    z1->strides[0] = z1->shape[0] == 1 ? 0 : x0.strides[0];
+    z1->strides[1] = z1->shape[1] == 1 ? 0 : x0.strides[1];
+    z1->data = x0.data + (size_0) * x0.strides[1];
+    z1->block = lm_share(x0.block);
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 2, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type1}}, 2, (const lm_value[]){{&f->v2, &type0}, {&f->v3, &type0}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v2, v3 = Split(v0, v1) */
+    {step0, 2, 2, 0, (const int[]){0, 1, 2, 3}},
+};

@@ -1,20 +1,22 @@
-static int steps0(lm_call *const call, struct frame *const f)
+/* Subtensor(float64[?, ?], int64[]) */
+static int step0(lm_call *const call, void *const *const operands)
 {
-    /* 0: Subtensor(float64[?, ?], int64[]) */
-    call->step = 0;
-    lm_int index0_0 = *(int64_t *)f->v1.data;
-    if (index0_0 < 0) index0_0 += f->v0.shape[0];
-    if (LM_UNLIKELY(!(index0_0 >= 0 && index0_0 < f->v0.shape[0]))) goto reference0;
-    const lm_slice slice0_1 = lm_slice_of(f->v0.shape[1], INT64_C(1), 1, 0, 0, INT64_C(-2));
-    f->v2.shape[0] = slice0_1.length;
-    f->v2.strides[0] = f->v2.shape[0] == 1 ? 0 : INT64_C(-2) * f->v0.strides[1];
-    f->v2.data = f->v0.data + index0_0 * f->v0.strides[0] + slice0_1.first * f->v0.strides[1];
-    f->v2.block = lm_share(f->v0.block);
-done0:;
+    (void)call;
+    const lm_array2 x0 = *(const lm_array2 *)operands[0];
+    const lm_array0 x1 = *(const lm_array0 *)operands[1];
+    lm_array1 *const z0 = operands[2];
+    lm_int index_0 = *(int64_t *)x1.data;
+    if (index_0 < 0) index_0 += x0.shape[0];
+    if (LM_UNLIKELY(!(index_0 >= 0 && index_0 < x0.shape[0]))) return LM_REFER;
+    const lm_slice slice_1 = lm_slice_of(x0.shape[1], INT64_C(1), 1, 0, 0, INT64_C(-2));
+    z0->shape[0] = slice_1.length;
+    z0->strides[0] = z0->shape[0] == 1 ? 0 : INT64_C(-2) * x0.strides[1];
+    z0->data = x0.data + index_0 * x0.strides[0] + slice_1.first * x0.strides[1];
+    z0->block = lm_share(x0.block);
     return 0;
-
-reference0:;
-    if (call->serve->reference(call, 0, 2, (const lm_value[]){{&f->v0, &type0}, {&f->v1, &type1}}, 1, (const lm_value[]){{&f->v2, &type2}}) < 0)
-        return -1;
-    goto done0;
 }
+
+static const lm_step steps[] = {
+    /* 0: v2 = Subtensor(v0, v1) */
+    {step0, 2, 1, 0, (const int[]){0, 1, 2}},
+};
