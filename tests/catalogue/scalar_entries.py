@@ -25,6 +25,7 @@ from lamella.ir import (
     Eq,
     Floor,
     FloorDivide,
+    GammaLn,
     Ge,
     Gt,
     Identity,
@@ -136,6 +137,13 @@ def _quietly(reference: Reference) -> Any:
     return function
 
 
+def _ulps_in_c(op: ScalarOp[Any]) -> float:
+    if isinstance(op, _EXACT):
+        return 0.0
+    # SciPy itself, which is compared with, is 6 units off near the zeros of this function.
+    return 12.0 if isinstance(op, GammaLn) else 4.0
+
+
 def _entry(reference: Reference, repeated: bool) -> Entry:
     op: Elemwise[...] = Elemwise(reference.op)
     points = tuple([np.array(p) for p in reference.points])
@@ -149,7 +157,7 @@ def _entry(reference: Reference, repeated: bool) -> Entry:
         _cases(reference),
         [points] if points else "its value is an integer, or a part of a complex number",
         max_ulps=reference.rtol * 1e16,
-        c_ulps=max(reference.rtol * 1e16, 0.0 if isinstance(reference.op, _EXACT) else 4.0),
+        c_ulps=max(reference.rtol * 1e16, _ulps_in_c(reference.op)),
     )
 
 

@@ -19,6 +19,8 @@ __all__ = ["RandomGraph", "graphs"]
 
 Array = npt.NDArray[Any]
 
+_LONGEST_TEXT = 12_000
+
 
 @final
 @attrs.frozen(eq=False, repr=False)
@@ -47,7 +49,12 @@ class RandomGraph:
             f"{v.name} = {np.array2string(x, threshold=20, separator=', ')}  # {x.dtype}{list(x.shape)}, strides {x.strides}"
             for v, x in self.inputs.items()
         ]
-        return "\n".join([to_text(self.fgraph), *values])
+        whole = "\n".join([to_text(self.fgraph), *values])
+        return whole if len(whole) <= _LONGEST_TEXT else f"{whole[:_LONGEST_TEXT]}\n... ({len(whole)} characters)"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # Hypothesis would otherwise print the nodes field by field, each with all that it is computed from.
+        printer.text(repr(self))
 
 
 @st.composite
