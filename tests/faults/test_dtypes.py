@@ -216,7 +216,17 @@ def test_literals_are_weak() -> None:
         lt.vector("b", dtype="bool"),
     )
     arrays = [np.ones(2, "f4"), np.ones(2, "f2"), np.ones(2, "i1"), np.ones(2, bool)]
-    literals: list[Any] = [2, 2.0, True, np.float64(2), np.int64(2), np.float32(2), np.int8(2), np.array(2.0), np.array([2])]
+    literals: list[Any] = [
+        2,
+        2.0,
+        True,
+        np.float64(2),
+        np.int64(2),
+        np.float32(2),
+        np.int8(2),
+        np.array(2.0),
+        np.array([2]),
+    ]
     cases: list[Case] = []
     for variable, array in zip((f, h, i, b), arrays, strict=True):
         for literal in literals:
