@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from lamella.ir import (
     MapRows,
     Op,
     Split,
+    Sub,
     TensorVariable,
     as_tensor_variable,
     grad,
@@ -210,3 +212,19 @@ def test_a_new_class_of_ops_would_be_missed() -> None:
     assert {Elemwise, Add, Split, Composite, MapRows} <= _classes_of_ops()
     assert len(_classes_of_ops()) > 100
     assert all(not c.__abstractmethods__ for c in _classes_of_ops())
+
+
+def test_a_wrong_value_is_seen_in_every_layout_and_dtype() -> None:
+    right = next(entry for entry in CATALOGUE if entry.op_class is Sub)
+    wrong = attrs.evolve(right, expected=lambda x, y: np.subtract(y, x))
+    batch = applications(wrong)[:4]
+    problems = _problems_in_c(batch, AS_WRITTEN)
+    for layout in LAYOUTS:
+        assert any(f"output 0, {layout} " in problem for problem in problems)
+    assert not _problems_in_c(applications(right)[:4], AS_WRITTEN)
+
+
+def test_an_entry_must_build_the_op_it_is_about() -> None:
+    right = next(entry for entry in CATALOGUE if entry.op_class is Sub)
+    with pytest.raises(AssertionError, match="builds no"):
+        applications(attrs.evolve(right, op_class=Add))
