@@ -20,7 +20,11 @@ def verify(fun: Fun, *point: Any, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOAT_DTYPES)
-@pytest.mark.parametrize("fun", [lt.exp, lt.tanh, lambda x: x * x * x, lambda x: lt.sum(x**2), ops.Scale()], ids=str)
+@pytest.mark.parametrize(
+    "fun",
+    [lt.exp, lt.tanh, lambda x: x * x * x, lambda x: lt.sum(x**2), ops.Scale()],
+    ids=["exp", "tanh", "cube", "sum_of_squares", "scale"],
+)
 def test_right_gradients_pass_in_every_float_dtype(fun: Fun, dtype: str) -> None:
     verify(fun, POINT.astype(dtype))
 
