@@ -214,7 +214,7 @@ def test_dropped_graphs_are_collected() -> None:
     del deep, wide
     gc.collect()
     assert last() is None
-    assert interned_nodes() == before
+    assert interned_nodes() <= before
 
 
 def test_a_node_is_kept_by_any_of_its_outputs() -> None:
