@@ -16,6 +16,7 @@ BACKENDS: dict[str, list[Backend]] = {
 
 
 @pytest.mark.fuzz
+@pytest.mark.timeout(3600)  # hundreds of graphs, each compiled
 @pytest.mark.parametrize("backends", BACKENDS.values(), ids=BACKENDS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(graph=graphs(min_steps=3))
