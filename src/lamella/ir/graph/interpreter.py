@@ -158,7 +158,9 @@ def evaluate(outputs: Sequence[Variable[Any]], inputs_to_values: Mapping[K, obje
     results = interpret(list(given), outputs, list(given.values()), order)
     taken = list(stored.values())
     for i, (out, result) in enumerate(zip(outputs, results, strict=True)):
-        if any(out.type.may_share_memory(result, value) for value in taken):
+        if any(
+            result is value or out.type.may_share_memory(result, value) for value in taken
+        ):  # empty arrays share none
             results[i] = out.type.copy_value(result)
         taken.append(results[i])
     return results

@@ -36,7 +36,10 @@ def constant(value: npt.ArrayLike, name: str | None = None, dtype: npt.DTypeLike
     OverflowError
         A Python integer is out of the dtype's bounds.
     """
-    array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
+    try:
+        array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
+    except OverflowError as error:
+        raise OverflowError(f"{value!r} does not fit the dtype {np.dtype(dtype)}") from error
     if array.dtype == object and isinstance(value, int):
         raise OverflowError(f"the integer {value} fits no dtype; the largest is uint64")
     if array.dtype.kind not in "biufc":

@@ -258,7 +258,8 @@ def _as_variables(operands: Sequence[Any], dtypes: Sequence[str]) -> list[Tensor
 @lru_cache(maxsize=1024, typed=True)
 def _number(literal: complex, text: str, dtype: str, ndim: int) -> TensorVariable:
     # The text tells 0.0 and -0.0 apart.
-    return constant(np.asarray(literal, dtype=dtype).reshape((1,) * ndim))
+    number = constant(literal, dtype=dtype)
+    return constant(number.data.reshape((1,) * ndim)) if ndim else number
 
 
 @lru_cache(maxsize=4096)

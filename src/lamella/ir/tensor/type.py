@@ -195,7 +195,7 @@ class TensorType(Type["npt.NDArray[Any]"]):
     def freeze(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
         private = np.array(value, order="C", copy=True)
         private.setflags(write=False)
-        return private
+        return private.view()  # who owns memory may make it writeable again, who views it may not
 
     @override
     def constant_key(self, value: npt.NDArray[Any]) -> Hashable:

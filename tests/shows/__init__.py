@@ -1,0 +1,1 @@
+"""What the whole library shows: promises that no single part keeps."""
