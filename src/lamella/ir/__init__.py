@@ -38,6 +38,7 @@ from lamella.ir.graph import NamesVariables as NamesVariables
 from lamella.ir.graph import NoneConst as NoneConst
 from lamella.ir.graph import NoneTypeT as NoneTypeT
 from lamella.ir.graph import NullType as NullType
+from lamella.ir.graph import OnDemand as OnDemand
 from lamella.ir.graph import Op as Op
 from lamella.ir.graph import Origin as Origin
 from lamella.ir.graph import OutputStorage as OutputStorage

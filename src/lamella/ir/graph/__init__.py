@@ -40,6 +40,7 @@ from lamella.ir.graph.null_types import DisconnectedType as DisconnectedType
 from lamella.ir.graph.null_types import NullType as NullType
 from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented
 from lamella.ir.graph.null_types import grad_undefined as grad_undefined
+from lamella.ir.graph.on_demand import OnDemand as OnDemand
 from lamella.ir.graph.origin import Origin as Origin
 from lamella.ir.graph.replace import clone_replace as clone_replace
 from lamella.ir.graph.replace import graph_replace as graph_replace

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Self, final, overload
 
@@ -677,6 +677,27 @@ class Op(Value, ABC, Generic[P, R_co]):
     def debug_perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         """Compute the outputs for a checking mode; the same as `perform` unless overridden."""
         self.perform(node, inputs, output_storage)
+
+    def required_inputs(self, node: Apply[Any], known: Mapping[int, Any]) -> Collection[int]:
+        """Return the inputs that are needed: all of them, unless this is overridden.
+
+        An Op that overrides this is *lazy*: what none but its unneeded inputs needs is not computed. It is asked twice: with nothing known
+        it gives the inputs that decide which others are needed; with the values of these it gives all others that are. To `perform`, an input
+        that was not asked for is None.
+
+        Parameters
+        ----------
+        node
+            The application.
+        known
+            Values of inputs, by their place.
+        """
+        return [i for i in range(node.nin) if i not in known]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the Op may do without some of its inputs: whether the class overrides `required_inputs`."""
+        return type(self).required_inputs is not Op.required_inputs
 
     def make_thunk(
         self,

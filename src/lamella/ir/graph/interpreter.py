@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lamella.errors import MissingInputError, OutputTypeError
 from lamella.ir.graph.diagnostics import annotate_error
+from lamella.ir.graph.on_demand import OnDemand
 from lamella.ir.graph.traversal import ancestors, graph_inputs, toposort
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def interpret(
     values
         A value for each input, as its Type wants them. An Op that works in place may change them.
     order
-        The nodes in the order to run them; topological by default.
+        The nodes in the order to run them; topological by default. Where a node is lazy (see `Op.required_inputs`), they run on demand.
 
     Raises
     ------
@@ -95,12 +96,6 @@ def interpret(
     computed: dict[Variable[Any], Any] = dict(zip(inputs, values, strict=True))
     given = frozenset(inputs)
     nodes = toposort(outputs, inputs) if order is None else order
-    uses: dict[Variable[Any], int] = {}
-    for node in nodes:
-        for variable in node.inputs:
-            uses[variable] = uses.get(variable, 0) + 1
-    for variable in (*inputs, *outputs):
-        uses[variable] = uses.get(variable, 0) + 1
 
     def value_of(variable: Variable[Any], needed_by: object) -> Any:
         if variable in computed:
@@ -110,6 +105,15 @@ def interpret(
             raise MissingInputError(f"{variable!r} of type {variable.type} has no value, and {needed_by} needs it")
         return value
 
+    if any([node.op.is_lazy for node in nodes]):
+        OnDemand.of(nodes, inputs, outputs).run(computed, value_of, perform_node)
+        return [value_of(variable, "the result") for variable in outputs]
+    uses: dict[Variable[Any], int] = {}
+    for node in nodes:
+        for variable in node.inputs:
+            uses[variable] = uses.get(variable, 0) + 1
+    for variable in (*inputs, *outputs):
+        uses[variable] = uses.get(variable, 0) + 1
     for node in nodes:
         results = perform_node(node, [value_of(variable, node.op) for variable in node.inputs])
         # One output of a node may be given, another one needed.
