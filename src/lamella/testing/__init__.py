@@ -28,6 +28,14 @@ from lamella.testing.op_values import assert_bad_build as assert_bad_build
 from lamella.testing.op_values import assert_bad_runtime as assert_bad_runtime
 from lamella.testing.op_values import assert_op_values as assert_op_values
 from lamella.testing.op_values import symbolic_inputs as symbolic_inputs
+from lamella.testing.rewrite_contract import RewriteContractError as RewriteContractError
+from lamella.testing.rewrite_contract import RewriteReport as RewriteReport
+from lamella.testing.rewrite_contract import verify_rewrite as verify_rewrite
+from lamella.testing.rewrite_graphs import Draw as Draw
+from lamella.testing.rewrite_graphs import GraphMaker as GraphMaker
+from lamella.testing.rewrite_graphs import register_graphs as register_graphs
+from lamella.testing.rewrite_registered import RegisteredRewrite as RegisteredRewrite
+from lamella.testing.rewrite_registered import registered_rewrites as registered_rewrites
 from lamella.testing.rounding import rounding_errors as rounding_errors
 from lamella.testing.shape_check import InferShapeTester as InferShapeTester
 from lamella.testing.shape_check import check_infer_shape as check_infer_shape

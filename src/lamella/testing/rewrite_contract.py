@@ -1,0 +1,304 @@
+"""`verify_rewrite`: a rewrite, tried on random graphs on which it fires, and compared with what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
+
+import attrs
+from typing_extensions import override
+
+from lamella.config import config
+from lamella.ir import FunctionGraph, Variable
+from lamella.rewriting import GraphRewriter, Observer, Rewriter
+from lamella.testing.rewrite_comparison import Comparison, Difference, Faithfulness, show_case
+from lamella.testing.rewrite_graphs import Argument, Draw, GraphMaker, graphs_for
+from lamella.testing.rewrite_registered import RegisteredRewrite, as_graph_rewriter, registered_rewrites
+from lamella.typing_layer import Supervisor
+
+__all__ = ["RewriteContractError", "RewriteReport", "verify_rewrite"]
+
+
+@final
+@attrs.frozen
+class RewriteReport:
+    """What `verify_rewrite` did.
+
+    Attributes
+    ----------
+    rewrite
+        The name of the rewrite.
+    graphs, fired
+        How many graphs were drawn, and on how many of them the rewrite fired.
+    fires
+        How often it fired in all.
+    runs
+        How many pairs of results were compared.
+    gradients
+        How many pairs of gradients were compared.
+    """
+
+    rewrite: str
+    graphs: int = 0
+    fired: int = 0
+    fires: int = 0
+    runs: int = 0
+    gradients: int = 0
+
+    @override
+    def __str__(self) -> str:
+        return (
+            f"{self.rewrite}: fired {self.fires} times, on {self.fired} of {self.graphs} graphs; "
+            f"{self.runs} results and {self.gradients} gradients are the same"
+        )
+
+
+@final
+@attrs.frozen(eq=False)
+class RewriteContractError(AssertionError):
+    """A rewrite does not keep what it must keep, or was not seen to fire.
+
+    Attributes
+    ----------
+    rewrite
+        Its name.
+    problem
+        What is wrong.
+    case
+        The smallest graph that shows it: before and after, with the values of its inputs.
+    """
+
+    rewrite: str
+    problem: str
+    case: str = ""
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.rewrite}: {self.problem}" + (f"\n{self.case}" if self.case else "")
+
+
+def verify_rewrite(
+    rewrite: str | Rewriter,
+    *makers: GraphMaker,
+    tags: Iterable[str] = (),
+    graphs: int = 20,
+    seed: int = 0,
+) -> RewriteReport:
+    """Check that a rewrite keeps what a graph means.
+
+    Graphs are drawn on which it should fire; it is applied alone; and the graph before and after are run by the interpreter and
+    compared:
+
+    - dtypes are the same, and static shapes the same or narrower;
+    - values are the same to the last bit: NaN, infinities and zeros of both signs too. A rewrite with the tag ``reassociates`` may round
+      otherwise; one with ``nan_unsafe`` is given ordinary numbers; one that is only in the group ``stabilize`` may be nearer to the exact
+      result, which is computed in a wider dtype, and may not be further away;
+    - where the graph raised an error, it still does, of the same class (unless the rewrite has the tag ``shape_unsafe``);
+    - inferred shapes are those of the values;
+    - gradients with respect to inputs of a float dtype are the same, up to rounding.
+
+    This needs Hypothesis: ``pip install hypothesis``.
+
+    Parameters
+    ----------
+    rewrite
+        The name of a rewrite that is registered in `optdb`; or a rewriter.
+    *makers
+        Generators of graphs on which it fires; by default those that `register_graphs` and this package have for its name.
+    tags
+        For a rewriter: what it may change, by ``"reassociates"``, ``"nan_unsafe"``, ``"shape_unsafe"`` and ``"stabilize"``. For a registered
+        one, in addition to its own.
+    graphs
+        How many graphs to draw.
+    seed
+        Of the values.
+
+    Returns
+    -------
+    RewriteReport
+        How much was compared.
+
+    Raises
+    ------
+    RewriteContractError
+        Something differs, or the rewrite did not fire on any graph of a generator; shows the smallest graph for which it is so.
+    LookupError
+        There is no such rewrite, or there are no generators for it.
+
+    Examples
+    --------
+    >>> print(verify_rewrite("exp_of_log"))  # doctest: +ELLIPSIS
+    exp_of_log: fired ... times, on 20 of 20 graphs; ... results and ... gradients are the same
+    """
+    report: RewriteReport | None = None
+    for subject in _subjects(rewrite, frozenset(tags)):
+        tried = makers or _known_makers(subject.name)
+        verifier = _Verifier(subject.name, as_graph_rewriter(subject.rewriter), _faithfulness(subject), seed)
+        for place, make in enumerate(tried):
+            count = max(4, graphs // len(tried) + (place < graphs % len(tried)))
+            verifier.verify(make, count, f" of generator {place + 1} of {len(tried)}" if len(tried) > 1 else "")
+        report = verifier.report
+    assert report is not None
+    return report
+
+
+def _subjects(rewrite: str | Rewriter, tags: frozenset[str]) -> Sequence[RegisteredRewrite]:
+    if isinstance(rewrite, Rewriter):
+        return [RegisteredRewrite(rewrite.name, rewrite, frozenset(tags), tags)]
+    found = registered_rewrites(name=rewrite)
+    if not found:
+        raise LookupError(f"no rewrite named {rewrite!r} is registered in optdb; see optdb.describe()")
+    return [attrs.evolve(subject, tags=subject.tags | tags) for subject in found]
+
+
+def _known_makers(name: str) -> tuple[GraphMaker, ...]:
+    known = graphs_for(name)
+    if known is None:
+        raise LookupError(
+            f"there is no generator of graphs on which {name!r} fires; give one by lamella.testing.register_graphs"
+        )
+    return known.makers
+
+
+def _faithfulness(subject: RegisteredRewrite) -> Faithfulness:
+    tags = subject.tags
+    only_stabilizes = subject.groups <= {"stabilize"} and bool(subject.groups)
+    return Faithfulness(
+        "reassociates" in tags,
+        only_stabilizes or "stabilize" in tags,
+        "nan_unsafe" in tags,
+        "shape_unsafe" in tags,
+    )
+
+
+@final
+class _Fires(Observer):
+    """Counts the replacements that a rewriter makes."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @override
+    def replaced(
+        self, rewriter: str | None, before: Sequence[Variable[Any]], after: Sequence[Variable[Any] | None]
+    ) -> None:
+        self.count += rewriter is not None
+
+
+@final
+class _Verifier:
+    """Tries one rewriter on graphs, and counts."""
+
+    def __init__(self, name: str, rewriter: GraphRewriter, allowed: Faithfulness, seed: int) -> None:
+        self.name = name
+        self.rewriter = rewriter
+        self.allowed = allowed
+        self.seed = seed
+        self.report = RewriteReport(name)
+
+    def verify(self, make: GraphMaker, count: int, which: str) -> None:
+        """Try the rewriter on some graphs of a generator.
+
+        Raises
+        ------
+        RewriteContractError
+            As `verify_rewrite`.
+        """
+        fired_before, runs_before = self.report.fired, self.report.runs
+        last: list[FunctionGraph] = []
+
+        def check(integer: Callable[[int, int], int]) -> None:
+            last[:] = [self._check(make, integer)]
+
+        _try_many(check, count)
+        if self.report.fired == fired_before:
+            raise RewriteContractError(
+                self.name, f"it did not fire on any graph{which}; one was", show_case(last[0], None)
+            )
+        if self.report.runs == runs_before:
+            raise RewriteContractError(self.name, f"no graph{which} could be run; one was", show_case(last[0], None))
+
+    def _check(self, make: GraphMaker, integer: Callable[[int, int], int]) -> FunctionGraph:
+        drawn: list[int] = []
+
+        def recorded(low: int, high: int) -> int:
+            drawn.append(integer(low, high))
+            return drawn[-1]
+
+        before, arguments = _drawn(make, Draw(recorded))
+        after, fires = self._rewritten(before)
+        self.report = attrs.evolve(
+            self.report,
+            graphs=self.report.graphs + 1,
+            fired=self.report.fired + (fires > 0),
+            fires=self.report.fires + fires,
+        )
+        if not fires:
+            return before
+        exact = None
+        if self.allowed.stable and any(a.elements.dtype in ("float16", "float32") for a in arguments):
+            again = iter(drawn)
+            exact, _ = _drawn(make, Draw(lambda low, high: next(again), widened=True))
+        compared = Comparison(before, after, arguments, self.allowed, exact)
+        try:
+            compared.check_types()
+            runs = compared.check_values(self.seed + len(drawn))
+            gradients = compared.check_gradients(self.seed + len(drawn))
+        except Difference as difference:
+            case = show_case(before, after, difference.values)
+            raise RewriteContractError(self.name, f"it changes a result: {difference.problem}", case) from difference
+        self.report = attrs.evolve(
+            self.report, runs=self.report.runs + runs, gradients=self.report.gradients + gradients
+        )
+        return before
+
+    def _rewritten(self, before: FunctionGraph) -> tuple[FunctionGraph, int]:
+        fires = _Fires()
+        start = FunctionGraph(before.inputs, before.outputs, [Supervisor(before.inputs)])
+        try:
+            with config.override(check_rewrites=True):
+                after = self.rewriter.rewrite_observed(start, fires)
+        except Exception as error:
+            problem = f"it fails by {type(error).__name__}: {error}"
+            raise RewriteContractError(self.name, problem, show_case(before, None)) from error
+        changed = after.outputs != start.outputs or after.features != start.features
+        return after, fires.count or int(changed)
+
+
+def _drawn(make: GraphMaker, draw: Draw) -> tuple[FunctionGraph, list[Argument]]:
+    made = make(draw)
+    outputs = [made] if isinstance(made, Variable) else list(made)
+    return FunctionGraph([argument.variable for argument in draw.arguments], outputs), draw.arguments
+
+
+def _try_many(check: Callable[[Callable[[int, int], int]], None], count: int) -> None:
+    """Call a function with sources of random integers; where it raises an error, raise that of the simplest integers.
+
+    Raises
+    ------
+    ImportError
+        Hypothesis is not installed.
+    """
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import strategies as st
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def try_one(data: st.DataObject) -> None:
+        check(lambda low, high: data.draw(st.integers(low, high)))
+
+    try:
+        try_one()
+    except RewriteContractError as error:
+        # Hypothesis adds what it drew: integers, of which the graph says more.
+        raise attrs.evolve(error) from error.__cause__
