@@ -94,7 +94,6 @@ OTHER_ENTRIES = [
         _row_jacobian,
         [(numbers((3, 2), "float64"),), (numbers((1, 2), "float64"),)],
         [point((2, 3))],
-        infers=False,
     ),
     _identity(lambda x: grad_clip(x, -1e4, 1e4)),
     _identity(lambda x: grad_scale(x, 1.0)),

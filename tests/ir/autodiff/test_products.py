@@ -69,6 +69,9 @@ def test_jacobian_of_a_matrix_and_of_an_empty_vector() -> None:
     np.testing.assert_allclose(jacobian, np.diag(2 * point.ravel()).reshape(2, 3, 2, 3))
     x = lt.vector("x")
     assert lm.jacobian(x * x, x).eval({x: np.zeros(0)}).shape == (0, 0)
+    y = lt.vector("y")
+    empty = lm.jacobian(lt.exp(y[2:]), y)
+    assert empty.eval({y: np.zeros(2)}).shape == (0, 2)
 
 
 def test_hessian_and_its_gradient() -> None:

@@ -79,6 +79,13 @@ def test_unsigned_bounds_do_not_wrap() -> None:
     agrees(lt.arange(a, b), {a: np.array(5, "uint8"), b: np.array(3, "uint8")}, np.zeros(0, "int64"))
 
 
+def test_a_length_that_floats_would_round() -> None:
+    stop = lt.lscalar("stop")
+    assert lt.arange(0, 10**17 + 1, 10**17).eval().tolist() == [0, 10**17]
+    assert lt.arange(0, stop, 10**17).eval({stop: 10**17 + 1}).tolist() == [0, 10**17]
+    np.testing.assert_array_equal(lt.arange(2**62 + 3, 2**62, -1).eval(), np.array([2**62 + 3, 2**62 + 2, 2**62 + 1]))
+
+
 def test_steps_of_nothing_and_lengths_without_end() -> None:
     n, x = scalar("n", "int64"), scalar("x", "float64")
     with pytest.raises(ZeroDivisionError, match="the step is 0"):

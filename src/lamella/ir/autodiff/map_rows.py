@@ -51,16 +51,29 @@ class MapRows(Op[..., Any]):
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         sequences, others = inputs[: self.n_sequences], inputs[self.n_sequences :]
         order = self.fgraph.order
-        runs = []
-        for i in range(len(sequences[0])):
-            given = [*[np.asarray(s[i]) for s in sequences], *others]
-            runs.append(interpret(self.fgraph.inputs, self.fgraph.outputs, given, order))
+        rows = [[np.asarray(s[i]) for s in sequences] for i in range(len(sequences[0]))]
+        # Without rows, one of zeros tells how long the rows of the results would be.
+        tried = rows or [[np.zeros(s.shape[1:], s.dtype) for s in sequences]]
+        runs = [interpret(self.fgraph.inputs, self.fgraph.outputs, [*given, *others], order) for given in tried]
         for o, cell in enumerate(output_storage):
-            if runs:
-                cell[0] = np.stack([run[o] for run in runs])
-            else:
-                row = self.fgraph.outputs[o].type
-                cell[0] = np.zeros((0, *[length or 0 for length in row.shape]), dtype=row.dtype)
+            cell[0] = np.stack([run[o] for run in runs])[: len(rows)]
+
+    @override
+    def infer_shape(
+        self, fgraph: FunctionGraph | None, node: Apply[Any], shapes: Sequence[tuple[Any, ...]]
+    ) -> list[tuple[Any, ...]]:
+        """Return the number of rows and the lengths of a row, which cannot depend on what is in it: all rows are stacked."""
+        outer: dict[Variable[Any], Variable[Any]] = dict(zip(self.fgraph.inputs, node.inputs, strict=True))
+        for row, lengths in zip(self.fgraph.inputs[: self.n_sequences], shapes, strict=False):
+            known = [b if a is None else a for a, b in zip(row.type.shape, lengths[1:], strict=True)]
+            outer[row] = lt.zeros(known, row.type.dtype)
+        rows = substitute(self.fgraph.outputs, outer, self.fgraph.inputs)
+        inferred: list[tuple[Any, ...]] = []
+        for out, row in zip(node.outputs, rows, strict=True):
+            count, *known = out.type.shape
+            lengths = [lt.shape_i(row, axis) if length is None else length for axis, length in enumerate(known)]
+            inferred.append((shapes[0][0] if count is None else count, *lengths))
+        return inferred
 
     @override
     def L_op(

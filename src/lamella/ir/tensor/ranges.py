@@ -54,10 +54,13 @@ class ARange(Op[[TensorLike, TensorLike, TensorLike], TensorVariable]):
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         start, stop, step = inputs
         if _all_integers(node.inputs):
-            # NumPy computes the length in the dtype of its arguments, which wraps; Python integers do not.
+            # NumPy computes the length in the dtype of its arguments, which wraps, or in floats, which round; Python's are exact.
             if not step:
                 raise ZeroDivisionError("arange: the step is 0")
-            result = np.arange(int(start), int(stop), int(step), dtype=self.dtype)
+            exact = range(int(start), int(stop), int(step))
+            result = np.arange(exact.start, exact.stop, exact.step, dtype=self.dtype)
+            if len(result) != len(exact):
+                result = np.array(exact, dtype="int64").astype(self.dtype)
         else:
             with np.errstate(all="ignore"):
                 result = np.arange(start[()], stop[()], step[()], dtype=self.dtype)
