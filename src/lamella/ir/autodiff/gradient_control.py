@@ -56,7 +56,7 @@ class GradientControl(Op[[TensorLike], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class GradClip(GradientControl):
     """Limits the gradient, element by element, to the range from `lower` to `upper`."""
 
@@ -74,7 +74,7 @@ class GradClip(GradientControl):
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class GradScale(GradientControl):
     """Multiplies the gradient by `multiplier`."""
 
@@ -91,9 +91,10 @@ class GradScale(GradientControl):
 
 
 @final
-@attrs.frozen(repr=False)
 class ZeroGrad(GradientControl):
     """Makes the gradient 0; to `grad`, the cost still depends on the input."""
+
+    __slots__ = ()
 
     @override
     def L_op(
@@ -137,15 +138,17 @@ class _Disconnecting(GradientControl):
 
 
 @final
-@attrs.frozen(repr=False)
 class DisconnectedGrad(_Disconnecting):
     """Cuts the gradient off: to `grad`, the cost does not depend on the input."""
 
+    __slots__ = ()
+
 
 @final
-@attrs.frozen(repr=False)
 class ConsiderConstant(GradientControl):
     """Lets the input pass for a constant: its gradient is 0, and `grad` does not complain."""
+
+    __slots__ = ()
 
     @override
     def L_op(
@@ -164,9 +167,10 @@ class ConsiderConstant(GradientControl):
 
 
 @final
-@attrs.frozen(repr=False)
 class UndefinedGrad(GradientControl):
     """Declares the gradient undefined: `grad` raises where it would be needed."""
+
+    __slots__ = ()
 
     @override
     def L_op(

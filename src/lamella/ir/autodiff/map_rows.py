@@ -25,7 +25,7 @@ __all__ = ["MapRows", "map_rows"]
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class MapRows(Op[..., Any]):
     """Run an inner graph once for each row of the first inputs, and stack what it gives.
 

@@ -34,7 +34,7 @@ def _types(given: Type[Any] | Sequence[Type[Any]]) -> tuple[Type[Any], ...]:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class FromFunctionOp(Op[..., Any]):
     """An Op whose `perform` calls a Python function; see `as_op`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, final
 
-import attrs
 from typing_extensions import override
 
 from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
@@ -51,9 +50,10 @@ class _Identity(Op[..., Any]):
 
 
 @final
-@attrs.frozen(repr=False)
 class ViewOp(_Identity):
     """The same value in the same memory."""
+
+    __slots__ = ()
 
     @property
     @override
@@ -66,9 +66,10 @@ class ViewOp(_Identity):
 
 
 @final
-@attrs.frozen(repr=False)
 class DeepCopyOp(_Identity):
     """An equal value that shares no memory with its input: what `Type.copy_value` makes."""
+
+    __slots__ = ()
 
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Hashable, Sequence
 from typing import Any, final
 
-import attrs
 from typing_extensions import override
 
 from lamella.ir.graph.core import Apply, Constant, Op, OutputStorage, Type, Variable
@@ -27,9 +26,10 @@ __all__ = [
 
 
 @final
-@attrs.frozen(repr=False)
 class Generic(Type[Any]):
     """Any Python object. Nothing is known of it, so nothing is computed from it but by `Op.perform`."""
+
+    __slots__ = ()
 
     @override
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
@@ -42,9 +42,10 @@ generic = Generic()
 
 
 @final
-@attrs.frozen(repr=False)
 class NoneTypeT(Type[None]):
     """The type of None alone."""
+
+    __slots__ = ()
 
     @override
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> None:
@@ -63,9 +64,10 @@ def _bound(value: Any) -> int | None:
 
 
 @final
-@attrs.frozen(repr=False)
 class SliceType(Type[slice]):
     """Slices of integers."""
+
+    __slots__ = ()
 
     @override
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> slice:
@@ -93,9 +95,10 @@ slice_type = SliceType()
 
 
 @final
-@attrs.frozen(repr=False)
 class MakeSlice(Op[..., Variable[SliceType]]):
     """The slice of two bounds and a step, like the built-in ``slice``."""
+
+    __slots__ = ()
 
     @override
     def make_node(self, *args: Any, **kwargs: Any) -> Apply[Variable[SliceType]]:

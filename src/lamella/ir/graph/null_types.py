@@ -13,7 +13,7 @@ __all__ = ["DisconnectedType", "NullType", "grad_not_implemented", "grad_undefin
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class NullType(Type[NoReturn]):
     """The type of a gradient that is not defined, or not implemented; `why` says which and where."""
 
@@ -25,9 +25,10 @@ class NullType(Type[NoReturn]):
 
 
 @final
-@attrs.frozen(repr=False)
 class DisconnectedType(Type[NoReturn]):
     """The type of the cotangent of a Variable that the cost does not depend on."""
+
+    __slots__ = ()
 
     @override
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> NoReturn:

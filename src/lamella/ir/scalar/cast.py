@@ -32,7 +32,7 @@ def _dtype_name(dtype: npt.DTypeLike) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Cast(ScalarOp[[ScalarLike]]):
     """``x`` in another dtype, as ``numpy.ndarray.astype``; but complex numbers are not cast to real ones.
 

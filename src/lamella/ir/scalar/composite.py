@@ -31,7 +31,7 @@ def _canonical_input(place: int, dtype: str) -> ScalarVariable:
 
 
 @final
-@attrs.frozen(repr=False, init=False)
+@attrs.frozen(eq=False, repr=False, init=False)
 class Composite(ScalarOp[...]):
     """The function that a scalar graph computes; it rounds wherever that graph does.
 

@@ -27,7 +27,7 @@ def _scalar(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> np.generic:
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class ScalarType(Type[np.generic]):
     """Numbers of one dtype: what a tensor is made of, and what scalar Ops compute with."""
 

@@ -209,7 +209,7 @@ def _is_free_of_repetitions(entries: Sequence[IndexEntry], index: Sequence[Tenso
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class AdvancedIncSubtensor(_AdvancedWriting[...]):
     """Return an array with a value set to, or added to, the elements that an advanced index selects.
 
@@ -247,7 +247,7 @@ class AdvancedIncSubtensor(_AdvancedWriting[...]):
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class AdvancedIncSubtensor1(_AdvancedWriting[[TensorLike, TensorLike, TensorLike]]):
     """Return an array with a value set to, or added to, the elements along one axis at a vector of integers.
 

@@ -191,7 +191,7 @@ def _converted(entries: Sequence[IndexEntry], index: Sequence[TensorLike]) -> li
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class AdvancedSubtensor(_AdvancedIndexing[...]):
     """Select elements by integer arrays, together with slices and new axes, by NumPy's rules; the result is a copy.
 
@@ -220,7 +220,7 @@ class AdvancedSubtensor(_AdvancedIndexing[...]):
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class AdvancedSubtensor1(_AdvancedIndexing[[TensorLike, TensorLike]]):
     """Select elements along one axis by a vector of integers; the result is a copy.
 

@@ -58,13 +58,14 @@ def run_time_lengths(owner: Op[Any, Any], lengths: Sequence[npt.NDArray[Any]]) -
 
 
 @final
-@attrs.frozen(repr=False)
 class Alloc(Op[..., TensorVariable]):
     """Make an array of given lengths that repeats a value along new axes, and along those of its axes that have length 1.
 
     The inputs are the value and the lengths. As everywhere, an axis of the value is repeated where its length is known to be 1
     when the node is built, never where it is unknown.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, value: TensorLike, *lengths: TensorLike) -> Apply[TensorVariable]:
@@ -171,7 +172,7 @@ def _dtype_name(dtype: npt.DTypeLike) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class AllocEmpty(Op[..., TensorVariable]):
     """Make an array of given lengths whose elements are whatever its memory holds; each must be set before it is read.
 

@@ -23,7 +23,7 @@ from lamella.ir.tensor.variable import TensorLike, TensorVariable
 __all__ = ["Argmax", "Argmin", "argmax", "argmin", "max_and_argmax"]
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class _ArgExtreme(Op[[TensorLike], TensorVariable]):
     """What `Argmax` and `Argmin` share."""
 
@@ -71,7 +71,6 @@ class _ArgExtreme(Op[[TensorLike], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
 class Argmax(_ArgExtreme):
     """The index of the first greatest element along an axis; of the first NaN, where there is one. The derivative is 0.
 
@@ -81,13 +80,14 @@ class Argmax(_ArgExtreme):
         The axis; None to count in the flat array.
     """
 
+    __slots__ = ()
+
     @override
     def find(self, x: npt.NDArray[Any], axis: int | None) -> npt.NDArray[np.int64]:
         return np.asarray(np.argmax(x, axis=axis))
 
 
 @final
-@attrs.frozen(repr=False)
 class Argmin(_ArgExtreme):
     """The index of the first least element along an axis; in all else as `Argmax`.
 
@@ -96,6 +96,8 @@ class Argmin(_ArgExtreme):
     axis
         The axis; None to count in the flat array.
     """
+
+    __slots__ = ()
 
     @override
     def find(self, x: npt.NDArray[Any], axis: int | None) -> npt.NDArray[np.int64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -26,9 +25,10 @@ __all__ = [
 ]
 
 
-@attrs.frozen(repr=False)
 class _BitwiseReduce(CAReduce):
     """What these share: integers or booleans, whose dtype is kept."""
+
+    __slots__ = ()
 
     @override
     def loop(self, dtype: str) -> tuple[str, str]:
@@ -53,7 +53,6 @@ class _BitwiseReduce(CAReduce):
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseAndReduce(_BitwiseReduce):
     """Bitwise `and` along axes; all bits are 1 where there are no elements.
 
@@ -63,12 +62,13 @@ class BitwiseAndReduce(_BitwiseReduce):
         The axes to reduce.
     """
 
+    __slots__ = ()
+
     ufunc = np.bitwise_and
     scalar_op = ls.bitwise_and
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseOrReduce(_BitwiseReduce):
     """Bitwise `or` along axes; 0 where there are no elements.
 
@@ -78,12 +78,13 @@ class BitwiseOrReduce(_BitwiseReduce):
         The axes to reduce.
     """
 
+    __slots__ = ()
+
     ufunc = np.bitwise_or
     scalar_op = ls.bitwise_or
 
 
 @final
-@attrs.frozen(repr=False)
 class BitwiseXorReduce(_BitwiseReduce):
     """Bitwise exclusive `or` along axes; 0 where there are no elements.
 
@@ -92,6 +93,8 @@ class BitwiseXorReduce(_BitwiseReduce):
     axis
         The axes to reduce.
     """
+
+    __slots__ = ()
 
     ufunc = np.bitwise_xor
     scalar_op = ls.bitwise_xor

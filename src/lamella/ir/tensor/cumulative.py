@@ -32,7 +32,7 @@ def _result_dtype(dtype: str) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class CumOp(Op[[TensorLike], TensorVariable]):
     """The sums (or products) of the elements up to each one, along an axis.
 

@@ -52,7 +52,7 @@ def _check_axes(owner: Op[Any, Any], axis1: int, axis2: int, ndim: int) -> None:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class ExtractDiag(Op[[TensorLike], TensorVariable]):
     """Take a diagonal of an array; the result is a view, with the diagonal as its last axis.
 
@@ -118,7 +118,7 @@ class ExtractDiag(Op[[TensorLike], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class AllocDiag(Op[[TensorLike, TensorLike, TensorLike], TensorVariable]):
     """Make an array of zeros with given elements on a diagonal.
 

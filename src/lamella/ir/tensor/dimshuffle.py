@@ -24,7 +24,7 @@ NewOrder = tuple[int | Literal["x"], ...]
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class DimShuffle(Op[[TensorLike], TensorVariable]):
     """Reorder, add and drop axes; the result is a view.
 

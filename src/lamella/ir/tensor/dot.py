@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -57,12 +56,13 @@ def _matrix_transposed(x: TensorVariable) -> TensorVariable:
 
 
 @final
-@attrs.frozen(repr=False)
 class Dot(Op[[TensorLike, TensorLike], TensorVariable]):
     """The product of two vectors or matrices: the last axis of the first and the first axis of the second are summed over.
 
     Operands of different dtypes are cast to the dtype that both promote to; of booleans, products are `and` and sums are `or`.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike, y: TensorLike) -> Apply[TensorVariable]:
@@ -135,13 +135,14 @@ def _outer(a: TensorVariable, b: TensorVariable) -> TensorVariable:
 
 
 @final
-@attrs.frozen(repr=False)
 class BatchedDot(Op[[TensorLike, TensorLike], TensorVariable]):
     """The products of two stacks of matrices, which are the last two axes; all axes before these broadcast.
 
     The operand with fewer dimensions gets new ones of length 1 on the left. An axis of a stack is broadcast where its length is known to be 1
     when the node is built.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike, y: TensorLike) -> Apply[TensorVariable]:

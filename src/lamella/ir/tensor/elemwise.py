@@ -97,7 +97,7 @@ def _inplace_map(self: Elemwise[Any]) -> Mapping[int, Sequence[int]]:
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class Elemwise(Op[P, TensorVariable]):
     """Apply a scalar Op to every element of arrays that broadcast.
 

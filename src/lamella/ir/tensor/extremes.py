@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -21,9 +20,10 @@ from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
 __all__ = ["Max", "Min", "max", "min"]
 
 
-@attrs.frozen(repr=False)
 class _Extreme(CAReduce):
     """What `Max` and `Min` share: the dtype, and the derivative."""
+
+    __slots__ = ()
 
     @override
     def loop(self, dtype: str) -> tuple[str, str]:
@@ -58,7 +58,6 @@ class _Extreme(CAReduce):
 
 
 @final
-@attrs.frozen(repr=False)
 class Max(_Extreme):
     """Greatest elements along axes; NaN where there is a NaN. Complex numbers are ordered by real, then by imaginary part.
 
@@ -70,12 +69,13 @@ class Max(_Extreme):
         The axes to reduce.
     """
 
+    __slots__ = ()
+
     ufunc = np.maximum
     scalar_op = ls.maximum
 
 
 @final
-@attrs.frozen(repr=False)
 class Min(_Extreme):
     """Least elements along axes; in all else as `Max`.
 
@@ -84,6 +84,8 @@ class Min(_Extreme):
     axis
         The axes to reduce.
     """
+
+    __slots__ = ()
 
     ufunc = np.minimum
     scalar_op = ls.minimum

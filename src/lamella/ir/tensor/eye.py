@@ -32,7 +32,7 @@ def _dtype_name(dtype: npt.DTypeLike) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Eye(Op[[TensorLike, TensorLike, TensorLike], TensorVariable]):
     """Make a matrix of ones on a diagonal and zeros elsewhere.
 

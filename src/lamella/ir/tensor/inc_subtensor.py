@@ -36,7 +36,7 @@ def inplace_map(self: Any) -> Mapping[int, Sequence[int]]:
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class IncSubtensor(Op[..., TensorVariable]):
     """Return an array with a value set to, or added to, the elements that a basic index selects.
 

@@ -33,7 +33,7 @@ def _common_dtype(variables: Sequence[TensorVariable]) -> list[TensorVariable]:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Join(Op[..., TensorVariable]):
     """Put arrays one after another along an axis.
 

@@ -26,7 +26,7 @@ def _dtype_name(dtype: npt.DTypeLike) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class MakeVector(Op[..., TensorVariable]):
     """Make a vector of scalars.
 

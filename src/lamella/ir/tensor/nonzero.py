@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -23,12 +22,13 @@ __all__ = ["CheckMask", "Nonzero", "argwhere", "flatnonzero", "mask_indices", "n
 
 
 @final
-@attrs.frozen(repr=False)
 class Nonzero(Op[[TensorLike], tuple[TensorVariable, ...]]):
     """For each axis the indices of the elements that are not zero, in C order: vectors of int64 of one length.
 
     Its results vary in steps, so they have no gradient.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike) -> Apply[tuple[TensorVariable, ...]]:
@@ -78,12 +78,13 @@ class Nonzero(Op[[TensorLike], tuple[TensorVariable, ...]]):
 
 
 @final
-@attrs.frozen(repr=False)
 class CheckMask(Op[..., TensorVariable]):
     """Return a boolean mask, a view, having checked that its shape is that of what it masks.
 
     The inputs are the mask and, for each of its axes, a length.
     """
+
+    __slots__ = ()
 
     view_map = {0: [0]}
 

@@ -33,7 +33,7 @@ def _range_dtype(dtype: npt.DTypeLike) -> str:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class ARange(Op[[TensorLike, TensorLike, TensorLike], TensorVariable]):
     """``start``, ``start + step``, ... as far as they are before ``stop``: a vector.
 

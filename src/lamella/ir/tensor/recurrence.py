@@ -27,7 +27,7 @@ __all__ = ["LinearRecurrence", "products_of_others"]
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class LinearRecurrence(Op[[TensorLike, TensorLike], TensorVariable]):
     """The states of ``t <- a * t + b`` along an axis, each taken *before* its elements of `a` and `b` are used.
 

@@ -25,7 +25,7 @@ from lamella.ir.tensor.variable import TensorLike, TensorVariable
 __all__ = ["CAReduce", "apply_reduction"]
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class CAReduce(Op[[TensorLike], TensorVariable]):
     """Reduce an array along axes by a function of two numbers.
 

@@ -26,7 +26,7 @@ __all__ = ["Reshape", "flatten", "ravel", "reshape"]
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Reshape(Op[[TensorLike, ShapeLike], TensorVariable]):
     """Give an array another shape: a view where NumPy makes one, else a copy.
 

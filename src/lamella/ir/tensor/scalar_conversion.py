@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -21,9 +20,10 @@ __all__ = ["ScalarFromTensor", "TensorFromScalar", "scalar_from_tensor", "tensor
 
 
 @final
-@attrs.frozen(repr=False)
 class TensorFromScalar(Op[[ScalarVariable], TensorVariable]):
     """Make an array of no dimensions of a number."""
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: ScalarVariable) -> Apply[TensorVariable]:
@@ -59,9 +59,10 @@ class TensorFromScalar(Op[[ScalarVariable], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
 class ScalarFromTensor(Op[[TensorLike], ScalarVariable]):
     """Take the number out of an array of no dimensions."""
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike) -> Apply[ScalarVariable]:

@@ -38,9 +38,10 @@ def _shaped_variable(x: TensorLike | Variable[Any]) -> tuple[Variable[Any], Stat
 
 
 @final
-@attrs.frozen(repr=False)
 class Shape(Op[[TensorLike | Variable[Any]], TensorVariable]):
     """The shape of an array: a vector of int64."""
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike | Variable[Any]) -> Apply[TensorVariable]:
@@ -75,7 +76,7 @@ class Shape(Op[[TensorLike | Variable[Any]], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Shape_i(Op[[TensorLike | Variable[Any]], TensorVariable]):
     """The length of an array along one axis: a scalar of int64.
 

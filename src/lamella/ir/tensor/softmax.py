@@ -26,7 +26,7 @@ __all__ = ["LogSoftmax", "LogSumExp", "Softmax", "log_softmax", "logsumexp", "so
 _Array = npt.NDArray[Any]
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class _OfExponentials(Op[[TensorLike], TensorVariable]):
     """What the Ops of this file share: axes, in normal form in a node, and one real floating-point input."""
 
@@ -89,7 +89,6 @@ def _log_sum_of_exponentials(x: _Array, axes: tuple[int, ...]) -> tuple[_Array, 
 
 
 @final
-@attrs.frozen(repr=False)
 class LogSumExp(_OfExponentials):
     """``log(sum(exp(x)))`` along axes, without overflow or underflow; minus infinity where there are no elements.
 
@@ -101,6 +100,8 @@ class LogSumExp(_OfExponentials):
     axis
         The axes to reduce.
     """
+
+    __slots__ = ()
 
     @override
     def static_shape(self, shape: StaticShape) -> StaticShape:
@@ -144,7 +145,6 @@ class LogSumExp(_OfExponentials):
 
 
 @final
-@attrs.frozen(repr=False)
 class Softmax(_OfExponentials):
     """``exp(x) / sum(exp(x))`` along axes, without overflow.
 
@@ -153,6 +153,8 @@ class Softmax(_OfExponentials):
     axis
         The axes to sum over.
     """
+
+    __slots__ = ()
 
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
@@ -187,7 +189,6 @@ class Softmax(_OfExponentials):
 
 
 @final
-@attrs.frozen(repr=False)
 class LogSoftmax(_OfExponentials):
     """``x - log(sum(exp(x)))`` along axes, without overflow or underflow.
 
@@ -196,6 +197,8 @@ class LogSoftmax(_OfExponentials):
     axis
         The axes to sum over.
     """
+
+    __slots__ = ()
 
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:

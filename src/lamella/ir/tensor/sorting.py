@@ -28,7 +28,7 @@ SortKind = Literal["quicksort", "mergesort", "heapsort", "stable"]
 """NumPy's names of sorting algorithms. All that any of them promises, a stable sort keeps."""
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class _AlongAxis(Op[[TensorLike], TensorVariable]):
     axis: int
 
@@ -55,7 +55,6 @@ class _AlongAxis(Op[[TensorLike], TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
 class SortOp(_AlongAxis):
     """Sort along an axis, stably: complex numbers by real, then by imaginary part; NaN come last.
 
@@ -66,6 +65,8 @@ class SortOp(_AlongAxis):
     axis
         The axis, counted from the first.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike) -> Apply[TensorVariable]:
@@ -97,7 +98,6 @@ class SortOp(_AlongAxis):
 
 
 @final
-@attrs.frozen(repr=False)
 class ArgSortOp(_AlongAxis):
     """The indices (int64) that sort an array along an axis, stably. They vary in steps, so they have no gradient.
 
@@ -106,6 +106,8 @@ class ArgSortOp(_AlongAxis):
     axis
         The axis, counted from the first.
     """
+
+    __slots__ = ()
 
     @override
     def make_node(self, x: TensorLike) -> Apply[TensorVariable]:

@@ -22,7 +22,7 @@ __all__ = ["SpecifyShape", "Unbroadcast", "specify_shape", "unbroadcast"]
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class SpecifyShape(Op[..., TensorVariable]):
     """Assert lengths of an array; the result is a view whose type knows them.
 
@@ -98,7 +98,7 @@ class SpecifyShape(Op[..., TensorVariable]):
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Unbroadcast(Op[[TensorLike], TensorVariable]):
     """Forget that lengths are known to be 1, so that these axes do not broadcast; the result is a view.
 

@@ -29,7 +29,7 @@ def _every_output(self: Split) -> Mapping[int, Sequence[int]]:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Split(Op[[TensorLike, ShapeLike], tuple[TensorVariable, ...]]):
     """Cut an array into parts along an axis; each is a view.
 

@@ -121,7 +121,7 @@ def inferred_slice_length(length: Length, entry: SliceEntry, index: Sequence[Ten
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class Subtensor(Op[..., TensorVariable]):
     """Select elements by slices, integers and new axes; the result is a view.
 

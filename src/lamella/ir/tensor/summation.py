@@ -52,7 +52,7 @@ def _optional_dtype(dtype: npt.DTypeLike | None) -> str | None:
     return None if dtype is None else normalize_dtype(dtype)
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class _Accumulation(CAReduce):
     """What `Sum` and `Prod` share: a dtype of the result and one to accumulate in."""
 
@@ -89,7 +89,6 @@ class _Accumulation(CAReduce):
 
 
 @final
-@attrs.frozen(repr=False)
 class Sum(_Accumulation):
     """Sums along axes; 0 where there are no elements.
 
@@ -102,6 +101,8 @@ class Sum(_Accumulation):
     acc_dtype
         The dtype to accumulate in, which elements are cast to. By default `dtype`; twice as wide for narrow floats.
     """
+
+    __slots__ = ()
 
     ufunc = np.add
     scalar_op = ls.add
@@ -127,7 +128,6 @@ class Sum(_Accumulation):
 
 
 @final
-@attrs.frozen(repr=False)
 class Prod(_Accumulation):
     """Products along axes; 1 where there are no elements.
 
@@ -139,6 +139,8 @@ class Prod(_Accumulation):
     axis, dtype, acc_dtype
         As those of `Sum`.
     """
+
+    __slots__ = ()
 
     ufunc = np.multiply
     scalar_op = ls.mul

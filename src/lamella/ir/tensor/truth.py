@@ -6,7 +6,6 @@ import typing
 from collections.abc import Sequence
 from typing import final
 
-import attrs
 import numpy as np
 from typing_extensions import override
 
@@ -19,9 +18,10 @@ from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable
 __all__ = ["All", "Any", "all", "any"]
 
 
-@attrs.frozen(repr=False)
 class _Truth(CAReduce):
     """What `All` and `Any` share: numbers that are not 0, NaN included, are true; the derivative is 0."""
+
+    __slots__ = ()
 
     @override
     def loop(self, dtype: str) -> tuple[str, str]:
@@ -44,7 +44,6 @@ class _Truth(CAReduce):
 
 
 @final
-@attrs.frozen(repr=False)
 class All(_Truth):
     """Whether all elements along axes are true; true where there are none.
 
@@ -54,12 +53,13 @@ class All(_Truth):
         The axes to reduce.
     """
 
+    __slots__ = ()
+
     ufunc = np.logical_and
     scalar_op = ls.logical_and
 
 
 @final
-@attrs.frozen(repr=False)
 class Any(_Truth):
     """Whether any element along axes is true; false where there are none.
 
@@ -68,6 +68,8 @@ class Any(_Truth):
     axis
         The axes to reduce.
     """
+
+    __slots__ = ()
 
     ufunc = np.logical_or
     scalar_op = ls.logical_or

@@ -55,7 +55,7 @@ def _keeps_values(array: npt.NDArray[Any], cast: npt.NDArray[Any]) -> bool:
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class TensorType(Type["npt.NDArray[Any]"]):
     """NumPy arrays of a dtype, a number of dimensions, and a partly known shape.
 
