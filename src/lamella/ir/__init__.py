@@ -21,6 +21,18 @@ from lamella.ir.autodiff import jacobian as jacobian
 from lamella.ir.autodiff import subgraph_grad as subgraph_grad
 from lamella.ir.autodiff import undefined_grad as undefined_grad
 from lamella.ir.autodiff import zero_grad as zero_grad
+from lamella.ir.control import Assert as Assert
+from lamella.ir.control import CheckAndRaise as CheckAndRaise
+from lamella.ir.control import Checkpoint as Checkpoint
+from lamella.ir.control import IfElse as IfElse
+from lamella.ir.control import OpFromGraph as OpFromGraph
+from lamella.ir.control import Print as Print
+from lamella.ir.control import Recompute as Recompute
+from lamella.ir.control import assert_op as assert_op
+from lamella.ir.control import check_and_raise as check_and_raise
+from lamella.ir.control import checkpoint as checkpoint
+from lamella.ir.control import ifelse as ifelse
+from lamella.ir.control import print_attributes as print_attributes
 from lamella.ir.graph import NO_VALUE as NO_VALUE
 from lamella.ir.graph import Apply as Apply
 from lamella.ir.graph import Client as Client
@@ -71,6 +83,7 @@ from lamella.ir.graph import interpret as interpret
 from lamella.ir.graph import io_toposort as io_toposort
 from lamella.ir.graph import make_slice as make_slice
 from lamella.ir.graph import none_type_t as none_type_t
+from lamella.ir.graph import normal_graph as normal_graph
 from lamella.ir.graph import orphans_between as orphans_between
 from lamella.ir.graph import perform_node as perform_node
 from lamella.ir.graph import rebuild_node as rebuild_node
@@ -83,6 +96,9 @@ from lamella.ir.graph import vars_between as vars_between
 from lamella.ir.graph import view_op as view_op
 from lamella.ir.graph import walk as walk
 from lamella.ir.graph import wrap_py as wrap_py
+from lamella.ir.linalg import AccumulatedProduct as AccumulatedProduct
+from lamella.ir.linalg import Gemm as Gemm
+from lamella.ir.linalg import Gemv as Gemv
 from lamella.ir.printing import GraphLike as GraphLike
 from lamella.ir.printing import HasFunctionGraph as HasFunctionGraph
 from lamella.ir.printing import IdType as IdType
@@ -134,6 +150,7 @@ from lamella.ir.scalar import DTypeOrLiteral as DTypeOrLiteral
 from lamella.ir.scalar import Eq as Eq
 from lamella.ir.scalar import Erf as Erf
 from lamella.ir.scalar import Erfc as Erfc
+from lamella.ir.scalar import Erfcx as Erfcx
 from lamella.ir.scalar import Exp as Exp
 from lamella.ir.scalar import Exp2 as Exp2
 from lamella.ir.scalar import Expm1 as Expm1
@@ -203,6 +220,7 @@ from lamella.ir.scalar import TrueDivide as TrueDivide
 from lamella.ir.scalar import Trunc as Trunc
 from lamella.ir.scalar import UfuncScalarOp as UfuncScalarOp
 from lamella.ir.scalar import UnaryUfunc as UnaryUfunc
+from lamella.ir.scalar import XLogY as XLogY
 from lamella.ir.scalar import fit_cotangent as fit_cotangent
 from lamella.ir.scalar import functions as ls
 from lamella.ir.scalar import is_differentiable_dtype as is_differentiable_dtype

@@ -32,6 +32,7 @@ from lamella.ir.graph.generic_types import make_slice as make_slice
 from lamella.ir.graph.generic_types import none_type_t as none_type_t
 from lamella.ir.graph.generic_types import slice_type as slice_type
 from lamella.ir.graph.inner_graph import HasInnerGraph as HasInnerGraph
+from lamella.ir.graph.inner_graph import normal_graph as normal_graph
 from lamella.ir.graph.interpreter import NO_VALUE as NO_VALUE
 from lamella.ir.graph.interpreter import evaluate as evaluate
 from lamella.ir.graph.interpreter import interpret as interpret

@@ -57,7 +57,7 @@ def perform_node(node: Apply[Any], inputs: Sequence[Any]) -> list[Any]:
 def _run_thunk(node: Apply[Any], inputs: Sequence[Any], storage: Sequence[list[Any]]) -> None:
     cells = {variable: [value] for variable, value in zip(node.inputs, inputs, strict=True)}
     cells.update(zip(node.outputs, storage, strict=True))
-    computed = {variable: [False] for variable in node.outputs}
+    computed = {variable: [variable.owner is not node] for variable in cells}
     node.op.make_thunk(node, cells, computed)()
 
 
