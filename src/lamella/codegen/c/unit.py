@@ -33,6 +33,7 @@ _HEADER_ORDER: Final = (
     "allocation",
     "reshape",
     "rows",
+    "blas",
     "joined_axes",
 )
 _HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "special": ("maths",)}

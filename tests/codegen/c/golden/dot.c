@@ -26,7 +26,14 @@ static int step1(lm_call *const call, void *const *const operands)
     const lm_array2 x1 = *(const lm_array2 *)operands[1];
     lm_array2 *const z0 = operands[2];
     if (LM_UNLIKELY(!(x0.shape[1] == x1.shape[0]))) return LM_REFER;
-    if (LM_UNLIKELY(call->serve->dot(call, &(const lm_value){(void *)(lm_array *)z0, &type0}, &(const lm_value){(void *)(lm_array *)&x0, &type0}, &(const lm_value){(void *)(lm_array *)&x1, &type0}) < 0)) return -1;
+    if (LM_UNLIKELY(!(x0.shape[1] <= INT32_MAX))) return LM_REFER;
+    if (LM_UNLIKELY(!(x0.shape[0] <= INT32_MAX))) return LM_REFER;
+    if (LM_UNLIKELY(!(x1.shape[1] <= INT32_MAX))) return LM_REFER;
+    if (LM_UNLIKELY(!(x1.shape[0] <= INT32_MAX))) return LM_REFER;
+    z0->shape[0] = x0.shape[0];
+    z0->shape[1] = x1.shape[1];
+    if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 0, NULL) < 0)) return -1;
+    if (LM_UNLIKELY(call->serve->add_product(call, &(const lm_value){(void *)(lm_array *)z0, &type0}, NULL, &(const lm_value){(void *)(lm_array *)&x0, &type0}, &(const lm_value){(void *)(lm_array *)&x1, &type0}) < 0)) return -1;
     return 0;
 }
 

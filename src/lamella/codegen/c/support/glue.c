@@ -302,16 +302,32 @@ static int lm_host_reference(
     return status;
 }
 
+/* Return an array object that is used during this step only: it shares the memory of `array`, and owns nothing. */
+static PyObject *lm_lend(const lm_value *const value)
+{
+    lm_array *const array = value->place;
+    const lm_type *const type = value->type;
+    const lm_block *const block = array->block;
+    if (block != NULL && block->owner != NULL && lm_is_the_array(block->owner, array, type))
+        return Py_NewRef((PyObject *)block->owner);
+    return PyArray_NewFromDescr(
+        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, lm_shape(array),
+        lm_strides(array, type->ndim), array->data, NPY_ARRAY_WRITEABLE, NULL);
+}
+
 static int lm_dot(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
 {
-    lm_drop(call, out->type, out->place);
-    PyObject *const left = lm_wrap(a->place, a->type);
-    if (left == NULL) return -1;
-    PyObject *const right = lm_wrap(b->place, b->type);
-    PyObject *const product = right == NULL ? NULL : PyArray_MatrixProduct2(left, right, NULL);
-    Py_DECREF(left);
+    (void)call;
+    PyObject *const left = lm_lend(a), *const right = lm_lend(b), *const result = lm_lend(out);
+    PyObject *const product =
+        left == NULL || right == NULL || result == NULL
+            ? NULL
+            : PyArray_MatrixProduct2(left, right, (PyArrayObject *)result);
+    Py_XDECREF(left);
     Py_XDECREF(right);
-    return product == NULL ? -1 : lm_accept(out->place, out->type, product, 0);
+    Py_XDECREF(result);
+    Py_XDECREF(product);
+    return product == NULL ? -1 : 0;
 }
 
 static int lm_sort(lm_call *const call, const lm_value *const out, const lm_value *const in, const int axis, const int indices)
@@ -336,6 +352,8 @@ static const lm_services lm_python_services = {
     .lock = lm_lock,
     .reference = lm_host_reference,
     .dot = lm_dot,
+    .add_product = lm_host_add_product,
+    .products = lm_host_products,
     .sort = lm_sort,
 };
 

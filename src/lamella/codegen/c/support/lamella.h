@@ -75,8 +75,13 @@ typedef struct {
     void (*lock)(void *);
     /* Compute a step as the reference interpreter does. */
     int (*reference)(lm_call *, int step, int n_in, const lm_value *in, int n_out, const lm_value *out);
-    /* The product of vectors or matrices; the elements sorted along an axis, stably, or the indices that sort them. */
+    /* The product of vectors or matrices of any dtype, written to memory in C's order. */
     int (*dot)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
+    /* Of dtypes that the BLAS knows: out += alpha * a @ b, or (`alpha` is NULL) out = a @ b, for matrices and vectors;
+       out = a @ b, for stacks of matrices. */
+    int (*add_product)(lm_call *, const lm_value *out, const void *alpha, const lm_value *a, const lm_value *b);
+    int (*products)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
+    /* The elements sorted along an axis, stably, or the indices that sort them. */
     int (*sort)(lm_call *, const lm_value *out, const lm_value *in, int axis, int indices);
 } lm_services;
 
