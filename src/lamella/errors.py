@@ -89,3 +89,20 @@ class ShapeNotInferred(LamellaError, LookupError):
 
 class CacheWarning(UserWarning):
     """Compiled code cannot be kept where it should be."""
+
+
+class NanGuardError(LamellaError, AssertionError):
+    """A function computed, or was given, a NaN, an infinite or a very large number, and its mode does not allow that.
+
+    Attributes
+    ----------
+    kind
+        What kind of number it is, in words.
+    node
+        The node that computed it, or was given it.
+    """
+
+    def __init__(self, message: str, kind: str, node: object) -> None:
+        self.kind = kind
+        self.node = node
+        super().__init__(message)

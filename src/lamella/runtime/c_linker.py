@@ -1,20 +1,24 @@
-"""`CLinker`: a whole graph as one C function."""
+"""`CLinker`: a whole graph as one C function; `OpWiseCLinker`: each node as one."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import attrs
 from typing_extensions import override
 
 from lamella.codegen import lower_to_c
 from lamella.errors import CompilerNotFoundError
-from lamella.runtime.linking import Executable, Linker, PerformLinker
-from lamella.typing_layer import ScheduledGraph
+from lamella.ir import Apply, FunctionGraph, perform_node
+from lamella.runtime.c_pieces import CompiledPiece, in_pieces
+from lamella.runtime.linking import Executable, Linker, PerformLinker, PerNodeLinker
+from lamella.runtime.node_machine import NodeFunction, NodeMachine
+from lamella.typing_layer import ScheduledGraph, schedule
 
-__all__ = ["CLinker"]
+__all__ = ["CLinker", "OpWiseCLinker"]
 
 
 class _Once:
@@ -33,16 +37,67 @@ class _Once:
 _no_compiler_warning = _Once()
 
 
+def _warn_of_missing_compiler(error: CompilerNotFoundError) -> None:
+    if _no_compiler_warning.first():
+        warnings.warn(f"{error} Until then, functions run in Python, on NumPy.", RuntimeWarning, stacklevel=3)
+
+
 @final
 @attrs.frozen
 class CLinker(Linker):
-    """Compiles a whole graph to one C function; without a C compiler, warns once and runs the graph in Python."""
+    """Compiles a whole graph to one C function; without a C compiler, warns once and runs the graph in Python.
+
+    A graph with lazy Ops becomes several C functions: one for all that is needed in any case, up to the next lazy node, and one for what
+    each branch alone needs; they run on demand.
+    """
 
     @override
     def link(self, scheduled: ScheduledGraph) -> Executable:
         try:
+            if any([node.op.is_lazy for node in scheduled.order]):
+                pieces = schedule(in_pieces(scheduled))
+                return NodeMachine.of(pieces, _c_functions(pieces.order))
             return lower_to_c(scheduled).executable()
         except CompilerNotFoundError as error:
-            if _no_compiler_warning.first():
-                warnings.warn(f"{error} Until then, functions run in Python, on NumPy.", RuntimeWarning, stacklevel=2)
+            _warn_of_missing_compiler(error)
             return PerformLinker().link(scheduled)
+
+
+@final
+@attrs.frozen
+class OpWiseCLinker(PerNodeLinker):
+    """Compiles each node to a C function of its own; nodes that are computed alike share it.
+
+    Slower to compile and to run than `CLinker`, but one may look in between. Without a C compiler it warns once and runs in Python.
+    """
+
+    @override
+    def node_function(self, scheduled: ScheduledGraph) -> NodeFunction:
+        try:
+            return _c_functions(scheduled.order)
+        except CompilerNotFoundError as error:
+            _warn_of_missing_compiler(error)
+            return PerformLinker().node_function(scheduled)
+
+
+def _c_functions(order: Sequence[Apply[Any]]) -> NodeFunction:
+    """Return what computes each node: C functions, Python for lazy nodes, which have nothing to compute but a choice."""
+    functions: dict[int, tuple[Executable, tuple[int, ...]]] = {}
+    for step, node in enumerate(order):
+        if node.op.is_lazy:
+            continue
+        if isinstance(node.op, CompiledPiece):
+            graph, places = node.op.fgraph, tuple(range(node.nin))
+        else:
+            read = {v: node.inputs.index(v) for v in node.inputs if not v.is_constant}
+            graph, places = FunctionGraph(read, node.outputs), tuple(read.values())
+        functions[step] = lower_to_c(schedule(graph)).executable(), places
+
+    def compute(step: int, inputs: Sequence[Any]) -> Sequence[Any]:
+        compiled = functions.get(step)
+        if compiled is None:
+            return perform_node(order[step], inputs)
+        function, places = compiled
+        return function([inputs[place] for place in places])
+
+    return compute

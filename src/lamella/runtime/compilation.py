@@ -22,7 +22,8 @@ from lamella.ir import (
 )
 from lamella.runtime.compiled_function import CompiledGraph, Function, OutputForm, link
 from lamella.runtime.inputs import In, Out
-from lamella.runtime.mode import Mode, get_mode
+from lamella.runtime.mode import Mode
+from lamella.runtime.mode_registry import get_mode
 from lamella.typing_layer import Supervisor, schedule
 
 __all__ = ["function"]

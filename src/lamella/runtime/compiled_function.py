@@ -253,7 +253,7 @@ def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
 def link(compiled: CompiledGraph) -> Function:
     """Schedule and link a rewritten graph."""
     scheduled = schedule(compiled.fgraph)
-    return Function(compiled, scheduled, compiled.mode.linker.link(scheduled))
+    return Function(compiled, scheduled, compiled.mode.link(scheduled, compiled.original))
 
 
 def variables_of(specs: Sequence[In]) -> list[Variable[Any]]:

@@ -9,10 +9,11 @@ from typing import Any, Protocol, final
 import attrs
 from typing_extensions import override
 
-from lamella.ir import NO_VALUE, Apply, Variable, perform_node
+from lamella.ir import perform_node
+from lamella.runtime.node_machine import NodeFunction, NodeMachine
 from lamella.typing_layer import ScheduledGraph
 
-__all__ = ["Executable", "Linker", "PerformLinker"]
+__all__ = ["Executable", "Linker", "PerNodeLinker", "PerformLinker"]
 
 
 class Executable(Protocol):
@@ -30,69 +31,28 @@ class Linker(ABC):
         """Return the graph as something to call."""
 
 
-@final
-@attrs.frozen
-class PerformLinker(Linker):
-    """Runs a graph in Python, one `Op.perform` a node."""
+class PerNodeLinker(Linker):
+    """A linker whose graphs run one node at a time, so that one may look in between. A subclass writes `node_function`."""
+
+    @abstractmethod
+    def node_function(self, scheduled: ScheduledGraph) -> NodeFunction:
+        """Return what computes the outputs of each node, given the place of the node in ``scheduled.order``."""
 
     @override
     def link(self, scheduled: ScheduledGraph) -> Executable:
-        return _PerformedGraph.of(scheduled)
+        return NodeMachine.of(scheduled, self.node_function(scheduled))
 
 
 @final
 @attrs.frozen
-class _Step:
-    """A node, the places of its inputs and outputs, and the places that nothing reads afterwards."""
+class PerformLinker(PerNodeLinker):
+    """Runs a graph in Python, one `Op.perform` a node; what a lazy Op does not need is not computed."""
 
-    node: Apply[Any]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    released: tuple[int, ...]
+    @override
+    def node_function(self, scheduled: ScheduledGraph) -> NodeFunction:
+        order = scheduled.order
 
+        def perform(step: int, inputs: Sequence[Any]) -> Sequence[Any]:
+            return perform_node(order[step], inputs)
 
-@final
-@attrs.frozen(eq=False)
-class _PerformedGraph:
-    """A list of places for values, filled with the constants, and the steps that fill the rest."""
-
-    n_inputs: int
-    template: list[Any]
-    steps: tuple[_Step, ...]
-    outputs: tuple[int, ...]
-
-    @classmethod
-    def of(cls, scheduled: ScheduledGraph) -> _PerformedGraph:
-        places: dict[Variable[Any], int] = {}
-        template: list[Any] = []
-
-        def place(variable: Variable[Any]) -> int:
-            found = places.get(variable)
-            if found is None:
-                found = places[variable] = len(template)
-                value = variable.stored_value() if variable.is_constant else NO_VALUE
-                template.append(None if value is NO_VALUE else value)
-            return found
-
-        inputs = [place(variable) for variable in scheduled.fgraph.inputs]
-        steps = [
-            _Step(
-                node,
-                tuple([place(v) for v in node.inputs]),
-                tuple([place(v) for v in node.outputs]),
-                tuple([place(v) for v in released]),
-            )
-            for node, released in zip(scheduled.order, scheduled.storage.last_read_after, strict=True)
-        ]
-        return cls(len(inputs), template, tuple(steps), tuple([place(v) for v in scheduled.fgraph.outputs]))
-
-    def __call__(self, values: Sequence[Any], /) -> list[Any]:
-        storage = self.template.copy()
-        storage[: self.n_inputs] = values
-        for step in self.steps:
-            results = perform_node(step.node, [storage[i] for i in step.inputs])
-            for i, result in zip(step.outputs, results, strict=True):
-                storage[i] = result
-            for i in step.released:
-                storage[i] = None
-        return [storage[i] for i in self.outputs]
+        return perform

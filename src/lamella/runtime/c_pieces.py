@@ -1,0 +1,156 @@
+"""A graph with lazy Ops as compiled pieces: what is needed together becomes one node, which is one C function.
+
+    c = ...; a = f(g(x)); b = h(x); y = ifelse(c, a, b); z = k(y)
+
+    ->  c = piece0(...); a = piece1(x); b = piece2(x); y = ifelse(c, a, b); z = piece3(y)
+
+The nodes of a piece are neighbours in the order of the schedule, so the order of the pieces is right whatever they overwrite. Either all of
+them are needed in a call, or none is: they are needed by the same input of the same lazy node, or in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, final
+
+import attrs
+from typing_extensions import override
+
+from lamella.ir import Apply, FunctionGraph, Op, OutputStorage, Variable, interpret
+from lamella.typing_layer import ScheduledGraph, find_aliases
+
+__all__ = ["CompiledPiece", "in_pieces"]
+
+AnyVariable = Variable[Any]
+
+_ALWAYS: Final = "always"
+
+
+@final
+@attrs.frozen
+class CompiledPiece(Op[..., Any]):
+    """Computes a graph that holds no lazy Op.
+
+    Attributes
+    ----------
+    fgraph
+        The graph.
+    view_map, destroy_map
+        Which of its outputs may lie in the memory of which inputs, and what it overwrites.
+    """
+
+    fgraph: FunctionGraph
+    view_map: Mapping[int, Sequence[int]] = attrs.field(eq=False)
+    destroy_map: Mapping[int, Sequence[int]] = attrs.field(eq=False)
+
+    @override
+    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
+        values = interpret(self.fgraph.inputs, self.fgraph.outputs, inputs)
+        for cell, value in zip(output_storage, values, strict=True):
+            cell[0] = value
+
+
+def in_pieces(scheduled: ScheduledGraph) -> FunctionGraph:
+    """Return a graph that computes the same, of lazy nodes and of nodes that are compiled as they are.
+
+    Parameters
+    ----------
+    scheduled
+        The graph.
+    """
+    fgraph = scheduled.fgraph
+    needed_by = _needed_by(scheduled)
+    new: dict[AnyVariable, AnyVariable] = {}
+    for (_, is_lazy), run in groupby(scheduled.order, lambda node: (needed_by[node], node.op.is_lazy)):
+        nodes = list(run)
+        for part in [[node] for node in nodes] if is_lazy or not _is_piece(nodes, scheduled) else [nodes]:
+            new.update(_replaced(part, new) if is_lazy else _compiled(part, scheduled, new))
+    return FunctionGraph(fgraph.inputs, [new.get(v, v) for v in fgraph.outputs])
+
+
+def _needed_by(scheduled: ScheduledGraph) -> dict[Apply[Any], Hashable]:
+    """Return for each node who needs it: nodes that are needed in the same calls have equal values."""
+    always = {v.owner for v in scheduled.fgraph.outputs}
+    users: dict[Apply[Any], set[Hashable]] = {}
+    found: dict[Apply[Any], Hashable] = {}
+    for node in reversed(scheduled.order):
+        by = users.pop(node, set())
+        if node in always or _ALWAYS in by:
+            own: Hashable = _ALWAYS
+        else:
+            own = by.pop() if len(by) == 1 else node
+        found[node] = own
+        first = node.op.required_inputs(node, {}) if node.op.is_lazy else range(node.nin)
+        for place, variable in enumerate(node.inputs):
+            if variable.owner is not None:
+                users.setdefault(variable.owner, set()).add(own if place in first else (node, place))
+    return found
+
+
+def _ends(nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph) -> tuple[list[AnyVariable], list[AnyVariable]]:
+    """Return what nodes read that others compute, and what they compute that others read, or that is returned."""
+    inside = set(nodes)
+    made = {v for node in nodes for v in node.outputs}.difference(scheduled.fgraph.inputs)
+    read = dict.fromkeys([v for node in nodes for v in node.inputs if v not in made and not v.is_constant])
+    clients = scheduled.fgraph.clients
+    given = [v for node in nodes for v in node.outputs if any([user not in inside for user, _ in clients.get(v, ())])]
+    return list(read), [v for v in given if v in made]
+
+
+def _is_piece(nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph) -> bool:
+    """Whether nodes can run as a whole: their graph by itself tells all that matters of who shares memory with whom."""
+    inputs, outputs = _ends(nodes, scheduled)
+    aliases = scheduled.aliases
+    overwritten = {
+        root
+        for node in nodes
+        for p in node.op.destroy_map.values()
+        for i in p
+        for root in aliases.roots(node.inputs[i])
+    }
+    shared: set[AnyVariable] = set()
+    for variable in inputs:
+        roots = overwritten.intersection(aliases.roots(variable))
+        if roots & shared:
+            return False
+        shared |= roots
+    shared = set()
+    for variable in outputs:
+        own = set(aliases.roots(variable))
+        if own & shared:
+            return False
+        shared |= own
+    return True
+
+
+def _replaced(nodes: Sequence[Apply[Any]], new: Mapping[AnyVariable, AnyVariable]) -> dict[AnyVariable, AnyVariable]:
+    (node,) = nodes
+    made = node.clone_with_new_inputs([new.get(v, v) for v in node.inputs])
+    return dict(zip(node.outputs, made.outputs, strict=True))
+
+
+def _compiled(
+    nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph, new: Mapping[AnyVariable, AnyVariable]
+) -> dict[AnyVariable, AnyVariable]:
+    inputs, outputs = _ends(nodes, scheduled)
+    if not outputs:
+        return {}
+    aliases = find_aliases(nodes, inputs)
+    places = {v: i for i, v in enumerate(inputs)}
+    overwritten = {
+        root
+        for node in nodes
+        for p in node.op.destroy_map.values()
+        for i in p
+        for root in aliases.roots(node.inputs[i])
+    }
+    destroyed = tuple([i for v, i in places.items() if v in overwritten])
+    viewed = {o: tuple([places[r] for r in aliases.roots(v) if r in places]) for o, v in enumerate(outputs)}
+    piece = CompiledPiece(
+        FunctionGraph(inputs, outputs),
+        {o: found for o, found in viewed.items() if found},
+        {0: destroyed} if destroyed else {},
+    )
+    made = Apply(piece, [new.get(v, v) for v in inputs], [v.type for v in outputs])
+    return dict(zip(outputs, made.outputs, strict=True))
