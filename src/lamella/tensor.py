@@ -203,6 +203,7 @@ from lamella.ir.tensor.functions import eq as eq
 from lamella.ir.tensor.functions import equal as equal
 from lamella.ir.tensor.functions import erf as erf
 from lamella.ir.tensor.functions import erfc as erfc
+from lamella.ir.tensor.functions import erfcx as erfcx
 from lamella.ir.tensor.functions import exp as exp
 from lamella.ir.tensor.functions import exp2 as exp2
 from lamella.ir.tensor.functions import expand_dims as expand_dims
@@ -427,6 +428,7 @@ from lamella.ir.tensor.functions import vstack as vstack
 from lamella.ir.tensor.functions import wcol as wcol
 from lamella.ir.tensor.functions import wcols as wcols
 from lamella.ir.tensor.functions import where as where
+from lamella.ir.tensor.functions import xlogy as xlogy
 from lamella.ir.tensor.functions import wmatrices as wmatrices
 from lamella.ir.tensor.functions import wmatrix as wmatrix
 from lamella.ir.tensor.functions import wrow as wrow

@@ -35,6 +35,7 @@ from lamella.ir import (
     Elemwise,
     Erf,
     Erfc,
+    Erfcx,
     Exp,
     Exp2,
     Expm1,
@@ -81,7 +82,7 @@ __all__ = ["is_nonnegative"]
 AnyVariable = Variable[Any]
 
 # What the results of a scalar Op need, to be 0 or more: nothing,
-_ALWAYS: Final = (Abs, Arccos, Arccosh, Cosh, Erfc, Exp, Exp2, Hypot, Sigmoid, Softplus, Sqrt, Square)
+_ALWAYS: Final = (Abs, Arccos, Arccosh, Cosh, Erfc, Erfcx, Exp, Exp2, Hypot, Sigmoid, Softplus, Sqrt, Square)
 # ... all operands,
 _ALL_FLOATS: Final = (
     *(Add, AnnihilatingMul, Arcsinh, Arctan, Arctanh, Ceil, Erf, Expm1, Floor, Log1p, Mul, Rint, Sinh, Tanh, Trunc),

@@ -36,6 +36,7 @@ from lamella.ir import (
     Eq,
     Erf,
     Erfc,
+    Erfcx,
     Exp,
     Exp2,
     Expm1,
@@ -94,6 +95,7 @@ from lamella.ir import (
     Tanh,
     TrueDivide,
     Trunc,
+    XLogY,
 )
 
 Array = npt.NDArray[Any]
@@ -149,6 +151,12 @@ def _log1mexp(x: Any) -> Any:
         raise TypeError
     exact = wide.astype("longdouble")
     return np.where(exact < -20, np.log1p(-np.exp(exact)), np.log(-np.expm1(exact))).astype(wide.dtype)
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    dtype = np.logaddexp(x, y).dtype
+    x, y = np.asarray(x, dtype), np.asarray(y, dtype)
+    return np.where((x == 0) & ~np.isnan(y), np.zeros((), dtype), x * np.log(y))
 
 
 def _polygamma(n: Any, x: Any) -> Any:
@@ -239,6 +247,7 @@ REFERENCES = [
     Reference(Eq(), np.equal, 2),
     Reference(Erf(), scipy.special.erf, 1, [PLAIN]),
     Reference(Erfc(), scipy.special.erfc, 1, [PLAIN]),
+    Reference(Erfcx(), scipy.special.erfcx, 1, [[*PLAIN, 7.5]]),
     Reference(Exp(), np.exp, 1, [PLAIN]),
     Reference(Exp2(), np.exp2, 1, [PLAIN]),
     Reference(Expm1(), np.expm1, 1, [PLAIN]),
@@ -296,6 +305,7 @@ REFERENCES = [
     Reference(Tanh(), np.tanh, 1, [PLAIN]),
     Reference(TrueDivide(), np.true_divide, 2, [PLAIN, OTHER]),
     Reference(Trunc(), np.trunc, 1, [PLAIN]),
+    Reference(XLogY(), _xlogy, 2, [PLAIN, POSITIVE]),
 ]
 
 

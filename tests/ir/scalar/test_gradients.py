@@ -153,6 +153,10 @@ KINKS: list[tuple[str, Any, Sequence[float], Sequence[float]]] = [
     ("sigmoid far left", lt.sigmoid, [-1e4], [0.0]),
     ("log1mexp far left", lt.log1mexp, [-1e4], [0.0]),
     ("arcsinh far right", lt.arcsinh, [1e200], [1e-200]),
+    ("erfcx at infinity", lt.erfcx, [np.inf], [-0.0]),
+    ("erfcx far left", lt.erfcx, [-30.0], [-np.inf]),
+    ("xlogy of zeros", lt.xlogy, [0.0, 0.0], [-np.inf, 0.0]),
+    ("xlogy of zero", lt.xlogy, [0.0, 2.0], [np.log(2.0), 0.0]),
 ]
 
 
@@ -162,6 +166,18 @@ def test_kinks(function: Any, at: Sequence[float], expected: Sequence[float]) ->
     found = grad(function(*inputs), inputs)
     values = dict(zip(inputs, at, strict=True))
     np.testing.assert_allclose([g.eval(values) for g in found], expected, rtol=1e-15)
+
+
+def test_the_slope_of_erfcx_is_exact_where_its_formula_cancels() -> None:
+    x = lt.vector("x")
+    points = np.array([49.0, 49.99, 50.01, 51.0, 1e3, 1e9, 1e200])
+    found = grad(lt.sum(lt.erfcx(x)), x).eval({x: points})
+    # -2 / sqrt(pi) times the first repeated integral of erfc, exp(x**2) * ierfc(x): by the continued fraction of erfcx.
+    fraction = np.zeros_like(points)
+    for k in range(60, 1, -1):
+        fraction = (k / 2) / (points + fraction)
+    expected = -1 / np.sqrt(np.pi) / points / (points + fraction) / (1 + 0.5 / points / (points + fraction))
+    np.testing.assert_allclose(found, expected, rtol=4e-12, atol=1e-320)
 
 
 @pytest.mark.parametrize(

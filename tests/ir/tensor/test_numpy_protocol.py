@@ -86,7 +86,7 @@ INTEGER_UFUNCS: list[np.ufunc] = [
     getattr(np, name) for name in ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
 ]
 SPECIAL: list[np.ufunc] = [
-    getattr(scipy.special, name) for name in ["erf", "erfc", "expit", "gammaln", "log_expit", "psi"]
+    getattr(scipy.special, name) for name in ["erf", "erfc", "erfcx", "expit", "gammaln", "log_expit", "psi", "xlogy"]
 ]
 
 

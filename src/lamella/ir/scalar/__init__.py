@@ -79,6 +79,7 @@ from lamella.ir.scalar.logistic import LogAddExp2 as LogAddExp2
 from lamella.ir.scalar.logistic import LogSigmoid as LogSigmoid
 from lamella.ir.scalar.logistic import Sigmoid as Sigmoid
 from lamella.ir.scalar.logistic import Softplus as Softplus
+from lamella.ir.scalar.logistic import XLogY as XLogY
 from lamella.ir.scalar.op import BinaryUfunc as BinaryUfunc
 from lamella.ir.scalar.op import ScalarOp as ScalarOp
 from lamella.ir.scalar.op import Scalars as Scalars
@@ -107,6 +108,7 @@ from lamella.ir.scalar.selection import Switch as Switch
 from lamella.ir.scalar.special import Digamma as Digamma
 from lamella.ir.scalar.special import Erf as Erf
 from lamella.ir.scalar.special import Erfc as Erfc
+from lamella.ir.scalar.special import Erfcx as Erfcx
 from lamella.ir.scalar.special import GammaLn as GammaLn
 from lamella.ir.scalar.special import PolyGamma as PolyGamma
 from lamella.ir.scalar.special import SpecialScalarOp as SpecialScalarOp

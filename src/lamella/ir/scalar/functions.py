@@ -106,12 +106,14 @@ from lamella.ir.scalar.logistic import LogAddExp2 as LogAddExp2
 from lamella.ir.scalar.logistic import LogSigmoid as LogSigmoid
 from lamella.ir.scalar.logistic import Sigmoid as Sigmoid
 from lamella.ir.scalar.logistic import Softplus as Softplus
+from lamella.ir.scalar.logistic import XLogY as XLogY
 from lamella.ir.scalar.logistic import log1mexp as log1mexp
 from lamella.ir.scalar.logistic import log_sigmoid as log_sigmoid
 from lamella.ir.scalar.logistic import logaddexp as logaddexp
 from lamella.ir.scalar.logistic import logaddexp2 as logaddexp2
 from lamella.ir.scalar.logistic import sigmoid as sigmoid
 from lamella.ir.scalar.logistic import softplus as softplus
+from lamella.ir.scalar.logistic import xlogy as xlogy
 from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.scalar.powers import Hypot as Hypot
 from lamella.ir.scalar.powers import Power as Power
@@ -148,11 +150,13 @@ from lamella.ir.scalar.selection import switch as switch
 from lamella.ir.scalar.special import Digamma as Digamma
 from lamella.ir.scalar.special import Erf as Erf
 from lamella.ir.scalar.special import Erfc as Erfc
+from lamella.ir.scalar.special import Erfcx as Erfcx
 from lamella.ir.scalar.special import GammaLn as GammaLn
 from lamella.ir.scalar.special import PolyGamma as PolyGamma
 from lamella.ir.scalar.special import digamma as digamma
 from lamella.ir.scalar.special import erf as erf
 from lamella.ir.scalar.special import erfc as erfc
+from lamella.ir.scalar.special import erfcx as erfcx
 from lamella.ir.scalar.special import gammaln as gammaln
 from lamella.ir.scalar.special import polygamma as polygamma
 from lamella.ir.scalar.trigonometric import Arccos as Arccos
@@ -202,6 +206,7 @@ SCALAR_OPS: Final[tuple[type[ScalarOp[Any]], ...]] = (
     Eq,
     Erf,
     Erfc,
+    Erfcx,
     Exp,
     Exp2,
     Expm1,
@@ -259,5 +264,6 @@ SCALAR_OPS: Final[tuple[type[ScalarOp[Any]], ...]] = (
     Tanh,
     TrueDivide,
     Trunc,
+    XLogY,
 )
 """Every class of scalar Ops with one meaning; `Composite` is made of these."""

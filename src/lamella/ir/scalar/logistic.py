@@ -22,12 +22,14 @@ __all__ = [
     "LogSigmoid",
     "Sigmoid",
     "Softplus",
+    "XLogY",
     "log1mexp",
     "log_sigmoid",
     "logaddexp",
     "logaddexp2",
     "sigmoid",
     "softplus",
+    "xlogy",
 ]
 
 
@@ -157,9 +159,37 @@ def _share(x: ScalarVariable, y: ScalarVariable, scale: float) -> ScalarVariable
     return ls.switch(ls.eq(x, y), 0.5, ls.sigmoid(x - y if scale == 1 else (x - y) * scale))
 
 
+@final
+class XLogY(ScalarOp[[ScalarLike, ScalarLike]]):
+    """``x * log(y)``, and 0 where ``x`` is 0, whatever ``y`` be but NaN.
+
+    The gradient by ``x`` is ``log(y)``, infinite at 0; that by ``y`` is 0 where ``x`` is 0.
+    """
+
+    __slots__ = ()
+
+    nin = 2
+    flops_per_element = 22
+
+    @override
+    def loop(self, dtypes: Sequence[DTypeOrLiteral]) -> Loop:
+        return resolve_ufunc_loop(np.logaddexp, tuple(dtypes))
+
+    @override
+    def impl(self, *operands: Any) -> Any:
+        x, y = operands
+        return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))
+
+    @override
+    def slopes(self, inputs: Scalars, outputs: Scalars) -> Slopes:
+        x, y = inputs
+        return [ls.log(y), ls.switch(ls.eq(x, 0), 0, x / y)]
+
+
 log1mexp = Log1mExp()
 log_sigmoid = LogSigmoid()
 logaddexp = LogAddExp()
 logaddexp2 = LogAddExp2()
 sigmoid = Sigmoid()
 softplus = Softplus()
+xlogy = XLogY()

@@ -45,6 +45,7 @@ __all__ = [
     "eq",
     "erf",
     "erfc",
+    "erfcx",
     "exp",
     "exp2",
     "expm1",
@@ -104,6 +105,7 @@ __all__ = [
     "true_divide",
     "trunc",
     "where",
+    "xlogy",
 ]
 
 P = ParamSpec("P")
@@ -171,6 +173,7 @@ log_sigmoid: Final = _elementwise(_unary, ls.log_sigmoid)
 softplus: Final = _elementwise(_unary, ls.softplus)
 erf: Final = _elementwise(_unary, ls.erf)
 erfc: Final = _elementwise(_unary, ls.erfc)
+erfcx: Final = _elementwise(_unary, ls.erfcx)
 gammaln: Final = _elementwise(_unary, ls.gammaln)
 digamma: Final = _elementwise(_unary, ls.digamma)
 real: Final = _elementwise(_unary, ls.real)
@@ -202,6 +205,7 @@ hypot: Final = _elementwise(_binary, ls.hypot)
 arctan2: Final = _elementwise(_binary, ls.arctan2)
 logaddexp: Final = _elementwise(_binary, ls.logaddexp)
 logaddexp2: Final = _elementwise(_binary, ls.logaddexp2)
+xlogy: Final = _elementwise(_binary, ls.xlogy)
 copysign: Final = _elementwise(_binary, ls.copysign)
 minimum: Final = _elementwise(_binary, ls.minimum)
 maximum: Final = _elementwise(_binary, ls.maximum)

@@ -180,6 +180,7 @@ from lamella.ir.tensor.elementwise import digamma as digamma
 from lamella.ir.tensor.elementwise import eq as eq
 from lamella.ir.tensor.elementwise import erf as erf
 from lamella.ir.tensor.elementwise import erfc as erfc
+from lamella.ir.tensor.elementwise import erfcx as erfcx
 from lamella.ir.tensor.elementwise import exp as exp
 from lamella.ir.tensor.elementwise import exp2 as exp2
 from lamella.ir.tensor.elementwise import expm1 as expm1
@@ -239,6 +240,7 @@ from lamella.ir.tensor.elementwise import trigamma as trigamma
 from lamella.ir.tensor.elementwise import true_divide as true_divide
 from lamella.ir.tensor.elementwise import trunc as trunc
 from lamella.ir.tensor.elementwise import where as where
+from lamella.ir.tensor.elementwise import xlogy as xlogy
 from lamella.ir.tensor.extremes import max as max
 from lamella.ir.tensor.extremes import min as min
 from lamella.ir.tensor.eye import eye as eye

@@ -96,10 +96,12 @@ _BY_UFUNC: Final[dict[np.ufunc, str]] = {
 _BY_SCIPY_NAME: Final = {
     "erf": "erf",
     "erfc": "erfc",
+    "erfcx": "erfcx",
     "expit": "sigmoid",
     "gammaln": "gammaln",
     "log_expit": "log_sigmoid",
     "psi": "digamma",
+    "xlogy": "xlogy",
 }
 
 _REDUCTIONS: Final[dict[np.ufunc, str]] = {

@@ -13,6 +13,7 @@ from lamella.ir import (
     Cosh,
     Elemwise,
     Erfc,
+    Erfcx,
     Exp,
     Exp2,
     Hypot,
@@ -49,7 +50,7 @@ __all__ = [
 Number = bool | int | float | complex
 """What `number` finds."""
 
-_NEVER_NEGATIVE_ZERO: Final = (Abs, Cosh, Erfc, Exp, Exp2, Hypot, Sigmoid, Square)
+_NEVER_NEGATIVE_ZERO: Final = (Abs, Cosh, Erfc, Erfcx, Exp, Exp2, Hypot, Sigmoid, Square)
 
 
 def elementwise(*kinds: type[ScalarOp[Any]]) -> list[OpPattern]:

@@ -22,6 +22,7 @@ from lamella.ir import (
     Digamma,
     Erf,
     Erfc,
+    Erfcx,
     Exp,
     Exp2,
     Expm1,
@@ -44,6 +45,7 @@ from lamella.ir import (
     Sqrt,
     Tan,
     Tanh,
+    XLogY,
 )
 
 Operands = Sequence[str]
@@ -82,6 +84,7 @@ _SUPPORT: Final[dict[type[ScalarOp[Any]], str]] = {
     LogAddExp2: "logaddexp2",
     LogSigmoid: "log_sigmoid",
     Sigmoid: "sigmoid",
+    XLogY: "xlogy",
 }
 """Functions that ``support/real.h`` has."""
 
@@ -147,6 +150,14 @@ def gammaln(op: GammaLn, loop: ScalarLoop, operands: Operands, body: ScalarBody)
     _require_float(op, loop)
     body.need("maths", "special")
     return f"(({loop.result.computed})lm_gammaln_f64({operands[0]}))"
+
+
+@c_expression.register(Erfcx)
+def erfcx(op: Erfcx, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """``exp(x**2) * erfc(x)``, in double precision."""
+    _require_float(op, loop)
+    body.need("maths", "special")
+    return f"(({loop.result.computed})lm_erfcx_f64({operands[0]}))"
 
 
 @c_expression.register(Digamma)

@@ -42,6 +42,7 @@
         const T near_zero = log##f(-expm1##f(x)), far = log1p##f(-exp##f(x)); \
         return x > (T)-0.693147180559945309417232121458176568 ? near_zero : far; \
     } \
+    static inline T lm_xlogy_##suffix(const T x, const T y) { const T z = x * log##f(y); return x == 0 && y == y ? 0 : z; } \
     static inline T lm_sigmoid_##suffix(const T x) { return 1 / (1 + exp##f(-x)); } \
     static inline T lm_log_sigmoid_##suffix(const T x) \
     { \
