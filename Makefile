@@ -28,7 +28,7 @@ venv: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv --without-pip $(VENV)
-	$(PIP) install --quiet -e ".[test,demo]"
+	$(PIP) install --quiet -e ".[test,demo,kanren]"
 	@touch $@
 
 demo: $(STAMP)

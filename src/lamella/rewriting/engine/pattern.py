@@ -8,26 +8,20 @@ PatternNodeRewriter((power, "x", 2), (mul, "x", "x"))               x**2 -> x*x
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from lamella.errors import RewriteError
 from lamella.ir import Apply, Constant, FunctionGraph, HasStaticShape, Op, Type, Variable
+from lamella.rewriting.engine.literals import Literal, holds_number
 from lamella.rewriting.engine.rewriter import NodeRewriter, TransformResult
 from lamella.rewriting.engine.tracking import OpKey, OpMatcher, matches_op
 
-__all__ = ["Bindings", "Constrained", "InPattern", "Literal", "OutPattern", "PatternNodeRewriter"]
-
-Literal = bool | int | float | complex
-"""A number in a pattern: on the left it stands for the Constants that hold it."""
-
+__all__ = ["Bindings", "Constrained", "InPattern", "OutPattern", "PatternNodeRewriter"]
 
 Constrained = Mapping[str, object]
 """A part of a pattern under ``"pattern"``, and under ``"constraint"`` a function that says of a Variable whether it will do."""
@@ -101,22 +95,7 @@ class _Number(_Part):
 
     @override
     def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
-        if not isinstance(variable, Constant) or not isinstance(variable.data, np.ndarray | np.generic | Literal):
-            return False
-        data = np.asarray(variable.data)
-        if data.size == 0 or data.dtype.kind not in "biufc":
-            return False
-        return self._equals(data) and (self.constraint is None or self.constraint(variable))
-
-    def _equals(self, data: npt.NDArray[Any]) -> bool:
-        """Whether all elements are this number, to the sign of zero."""
-        value = self.value
-        if value != value:
-            return bool(np.isnan(data).all())
-        if value == 0 and data.dtype.kind == "f":
-            negative = math.copysign(1, complex(value).real) < 0
-            return bool(((data == 0) & (np.signbit(data) == negative)).all())
-        return bool((data == value).all())
+        return holds_number(variable, self.value) and (self.constraint is None or self.constraint(variable))
 
     @override
     def __str__(self) -> str:
