@@ -428,7 +428,6 @@ from lamella.ir.tensor.functions import vstack as vstack
 from lamella.ir.tensor.functions import wcol as wcol
 from lamella.ir.tensor.functions import wcols as wcols
 from lamella.ir.tensor.functions import where as where
-from lamella.ir.tensor.functions import xlogy as xlogy
 from lamella.ir.tensor.functions import wmatrices as wmatrices
 from lamella.ir.tensor.functions import wmatrix as wmatrix
 from lamella.ir.tensor.functions import wrow as wrow
@@ -447,6 +446,7 @@ from lamella.ir.tensor.functions import wtensor7 as wtensor7
 from lamella.ir.tensor.functions import wtensor7s as wtensor7s
 from lamella.ir.tensor.functions import wvector as wvector
 from lamella.ir.tensor.functions import wvectors as wvectors
+from lamella.ir.tensor.functions import xlogy as xlogy
 from lamella.ir.tensor.functions import xor as xor
 from lamella.ir.tensor.functions import zcol as zcol
 from lamella.ir.tensor.functions import zcols as zcols
