@@ -36,7 +36,12 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
 
 
 def rounding_errors(
-    graph: FunctionGraph, values: Sequence[Any], max_ulps: float = 4.0, runs: int = 8, seed: int = 0
+    graph: FunctionGraph,
+    values: Sequence[Any],
+    max_ulps: float = 4.0,
+    runs: int = 8,
+    seed: int = 0,
+    everything: bool = False,
 ) -> list[npt.NDArray[np.float64] | None]:
     """Estimate by how much the outputs of a graph may change where its intermediate results are rounded in another way.
 
@@ -57,6 +62,9 @@ def rounding_errors(
         How many runs.
     seed
         Of the random signs.
+    everything
+        Also move numbers with few digits, which may be what is left of others, and infinities: to the largest number. Then what may have
+        overflowed, or lost all digits, changes a lot.
 
     Returns
     -------
@@ -76,7 +84,7 @@ def rounding_errors(
     ]
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
-        for i, (moved, x) in enumerate(zip(_moved_run(graph, values, max_ulps, rng), exact, strict=True)):
+        for i, (moved, x) in enumerate(zip(_moved_run(graph, values, max_ulps, rng, everything), exact, strict=True)):
             seen = largest[i]
             if seen is not None:
                 changed = _change(moved, x) if isinstance(moved, np.ndarray) and moved.shape == x.shape else np.inf
@@ -88,7 +96,9 @@ def _private(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-def _moved_run(graph: FunctionGraph, values: Sequence[Any], ulps: float, rng: np.random.Generator) -> list[Any]:
+def _moved_run(
+    graph: FunctionGraph, values: Sequence[Any], ulps: float, rng: np.random.Generator, everything: bool
+) -> list[Any]:
     computed: dict[Variable[Any], Any] = dict(zip(graph.inputs, [_private(v) for v in values], strict=True))
 
     def value_of(variable: Variable[Any]) -> Any:
@@ -97,7 +107,7 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], ulps: float, rng: np
     for node in graph.order:
         given = [value_of(v) for v in node.inputs]
         if isinstance(node.op, _ACCUMULATING):
-            given = [_moved(x, ulps, rng) for x in given]
+            given = [_moved(x, ulps, rng, everything) for x in given]
         try:
             results = perform_node(node, given)
         except Exception:  # noqa: BLE001  # moved numbers may be what no Op accepts: then nothing is known of what follows
@@ -105,25 +115,26 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], ulps: float, rng: np
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
-                computed[variable] = result if i in views else _moved(result, ulps, rng)
+                computed[variable] = result if i in views else _moved(result, ulps, rng, everything)
     return [value_of(v) for v in graph.outputs]
 
 
-def _moved(value: Any, ulps: float, rng: np.random.Generator) -> Any:
+def _moved(value: Any, ulps: float, rng: np.random.Generator, everything: bool) -> Any:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
         return value
     if value.dtype.kind == "c":
         moved = np.empty(value.shape, value.dtype)
-        moved.real, moved.imag = _moved(value.real, ulps, rng), _moved(value.imag, ulps, rng)
+        moved.real, moved.imag = [_moved(part, ulps, rng, everything) for part in (value.real, value.imag)]
         return moved
+    largest = np.finfo(value.dtype).max
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(value)
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
-        long = np.isfinite(value) & (few != np.rint(few))
+        long = np.isfinite(value) & ((few != np.rint(few)) | everything)
         step = np.where(long, np.spacing(value), 0) * (ulps * rng.choice([-1.0, 1.0], value.shape))
-        return np.asarray(
-            (value + step.astype(value.dtype)).astype(value.dtype)
-        )  # NumPy makes scalars of arrays without axes
+        base = np.clip(value, -largest, largest) if everything and rng.integers(0, 2) else value
+        # NumPy makes scalars of arrays without axes.
+        return np.asarray((base + step.astype(value.dtype)).astype(value.dtype))
 
 
 def _change(moved: Array, exact: Array) -> npt.NDArray[np.float64]:

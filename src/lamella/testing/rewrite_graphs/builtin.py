@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from lamella.testing.rewrite_graphs.algebra import ALGEBRA
+from lamella.testing.rewrite_graphs.blas import BLAS
+from lamella.testing.rewrite_graphs.control import CONTROL
+from lamella.testing.rewrite_graphs.fusion import FUSION
 from lamella.testing.rewrite_graphs.generator import GraphsFor
+from lamella.testing.rewrite_graphs.indexing import INDEXING
+from lamella.testing.rewrite_graphs.inplace import INPLACE
+from lamella.testing.rewrite_graphs.reductions import REDUCTIONS
+from lamella.testing.rewrite_graphs.shapes import SHAPES
+from lamella.testing.rewrite_graphs.stability import STABILITY
+from lamella.testing.rewrite_graphs.structure import STRUCTURE
 
 __all__ = ["BUILTIN"]
 
-BUILTIN: Final[tuple[GraphsFor, ...]] = (*ALGEBRA,)
+BUILTIN: Final[tuple[GraphsFor, ...]] = (
+    *(*STRUCTURE, *ALGEBRA, *STABILITY, *SHAPES, *INDEXING),
+    *(*REDUCTIONS, *BLAS, *FUSION, *INPLACE, *CONTROL),
+)
 """All of them."""

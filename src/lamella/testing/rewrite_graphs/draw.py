@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lamella.ir import FLOAT_DTYPES, INTEGER_DTYPES, TensorConstant, TensorType, TensorVariable, constant
+from lamella.ir import FLOAT_DTYPES, INTEGER_DTYPES, TensorConstant, TensorType, TensorVariable, constant, lt
 from lamella.testing.rewrite_graphs.elements import Array, Elements
 
 __all__ = ["Argument", "Draw"]
@@ -66,6 +66,10 @@ class Draw:
     def choose(self, *options: T) -> T:
         """Draw one of some options, the simplest first."""
         return options[self.integer(0, len(options) - 1)]
+
+    def one_of(self, *makers: Callable[[], T]) -> T:
+        """Call one of some functions, the simplest first, and return what it gives."""
+        return self.choose(*makers)()
 
     def axes(self, ndim: int, least: int = 0) -> tuple[int, ...]:
         """Draw some of the axes of an array with `ndim` dimensions, in their order, and not fewer than `least`."""
@@ -187,6 +191,15 @@ class Draw:
             return self.tensor(of, shape[self.integer(0, len(shape)) :])
         lengths = [1 if self.flag() else n for n in shape]
         return self.tensor(of, lengths, static=[1 if n == 1 else None for n in lengths])
+
+    def symbolic(self, length: int) -> TensorVariable:
+        """Draw a scalar of int64 that is a length: a constant, an argument, or the length of another argument."""
+        how = self.integer(0, 2)
+        if how == 0:
+            return constant(length)
+        if how == 1:
+            return self.given(np.int64(length))
+        return lt.shape_i(self.tensor("bool", (length,), static=(None,)), 0)
 
     def repeated(self, number: complex, variable: TensorVariable) -> TensorConstant:
         """Draw a constant that holds one number, of the dtype of an argument, and broadcasts with it: without axes, or with some."""

@@ -42,7 +42,7 @@ class Range(enum.Enum):
 
 
 _UNBOUNDED: Final = (math.nan, math.inf, -math.inf, 0.0, -0.0)
-_WIDE: Final = (1e-30, -1e-30, 1e-8, -1e-8, 1e-3, 20.0, -20.0, 95.0, -95.0, 110.0, -110.0, 250.0, -250.0, 0.0, -0.0)
+_WIDE: Final = (1e-6, -1e-6, 1e-3, -0.01, 20.0, -20.0, 95.0, -95.0, 110.0, -110.0, 250.0, -250.0, 0.0, -0.0)
 
 
 @final
@@ -55,7 +55,7 @@ class Elements:
     dtype
         Their dtype.
     low, high
-        Bounds, both included; where one is given, there is no NaN.
+        Bounds, both included; where one is given, there is no NaN, and no infinity on its side.
     fixed
         The value itself, where it is to be no other.
     """
@@ -124,12 +124,12 @@ class Elements:
         return (*_UNBOUNDED, *_UNBOUNDED, *sizes, *[-size for size in sizes], 1.0, -1.0, 0.5, 2.0)
 
     def _bounded(self, made: Array) -> Array:
-        """Return what lies outside of the bounds reflected into them."""
+        """Return numbers within the bounds; what lies outside is reflected, if it may be."""
         if self.low is None and self.high is None:
             return made
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
-        middle = max(low, min(high, 1.0))
-        made = np.where(np.isnan(made), middle, made)
-        mirrored = np.where(made < low, 2 * low - made, np.where(made > high, 2 * high - made, made))
-        return np.clip(np.where(np.isfinite(mirrored), mirrored, middle), low, high)
+        with np.errstate(all="ignore"):
+            mirrored = np.where(made < low, 2 * low - made, np.where(made > high, 2 * high - made, made))
+        inside = (mirrored >= low) & (mirrored <= high)
+        return np.where(inside, mirrored, max(low, min(high, 1.0)))

@@ -1,0 +1,41 @@
+"""Graphs for the rewrites that make one operation of several."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lamella.ir import TensorVariable, lt
+from lamella.testing.rewrite_graphs.draw import Draw
+from lamella.testing.rewrite_graphs.generator import GraphsFor, Made
+
+__all__ = ["FUSION", "elementwise_step"]
+
+
+def elementwise_step(draw: Draw, made: list[TensorVariable], x: TensorVariable) -> TensorVariable:
+    """Apply an elementwise function to something made before, and something that broadcasts with it."""
+    other = draw.choose(*made, draw.beside(x), draw.number(x))
+    return draw.one_of(
+        lambda: made[-1] + other,
+        lambda: made[-1] * other,
+        lambda: lt.neg(made[-1]),
+        lambda: lt.maximum(other, made[-1]),
+        lambda: lt.switch(lt.lt(made[-1], other), made[-1], other),
+        lambda: lt.square(made[-1]),
+        lambda: lt.sqrt(lt.abs(made[-1])),
+        lambda: other - made[-1],
+    )
+
+
+def _elementwise(draw: Draw) -> Made:
+    x = draw.tensor(draw.choose("float64", "int64", "float32", "int8"))
+    made = [x]
+    for _ in range(draw.integer(2, 7)):
+        made.append(elementwise_step(draw, made, x))
+    others = [draw.choose(*made) for _ in range(draw.integer(0, 2))]
+    if draw.flag():
+        made[-1] = lt.sum(made[-1])
+    return [made[-1], *others]
+
+
+FUSION: Final = (GraphsFor("fusion", _elementwise),)
+"""For fusion."""
