@@ -186,6 +186,15 @@ def test_the_gradient_of_a_set_with_duplicates_goes_to_the_last_value() -> None:
     np.testing.assert_array_equal(gv, [0, 1, 4])
 
 
+def test_the_gradient_of_a_set_at_a_mask_beside_another_array_goes_to_the_last_value() -> None:
+    m, (v, grid) = TensorType("bool", (None,))("m"), [TensorType("float64", (None, None))(name) for name in "vg"]
+    i, j = lt.nonzero(m)[0], indices(2, 1, name="j")
+    weights = np.arange(1.0, 7.0).reshape(3, 2)
+    gradient = grad(lt.sum(lt.set_subtensor(grid[i, j], v) * weights), v)
+    values = {grid: np.zeros((3, 2)), m: np.array([True, False, True]), j: [[1], [1]], v: np.ones((2, 2))}
+    np.testing.assert_array_equal(gradient.eval(values), [[0.0, 0.0], [2.0, 6.0]])
+
+
 def test_second_derivatives() -> None:
     x, i, v = vector(), indices(None), vector(name="v")
     cost = lt.sum(x[i].inc(v * v) ** 3)

@@ -3,6 +3,7 @@
 from lamella.ir.tensor import functions as functions
 from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor as AdvancedIncSubtensor
 from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor1 as AdvancedIncSubtensor1
+from lamella.ir.tensor.advanced_inc_subtensor import is_free_of_repetitions as is_free_of_repetitions
 from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor as AdvancedSubtensor
 from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor1 as AdvancedSubtensor1
 from lamella.ir.tensor.alloc import Alloc as Alloc

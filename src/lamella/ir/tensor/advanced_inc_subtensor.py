@@ -47,7 +47,7 @@ from lamella.ir.tensor.subtensor_value import (
 )
 from lamella.ir.tensor.variable import TensorConstant, TensorLike, TensorVariable
 
-__all__ = ["AdvancedIncSubtensor", "AdvancedIncSubtensor1"]
+__all__ = ["AdvancedIncSubtensor", "AdvancedIncSubtensor1", "is_free_of_repetitions"]
 
 P = ParamSpec("P")
 
@@ -148,7 +148,7 @@ class _AdvancedWriting(Op[P, TensorVariable]):
         part = self.selection.select(gz, index)
         if not self.set_instead_of_inc:
             return [gz, summed_to_value(part, value), *disconnected]
-        gvalue = part if _is_free_of_repetitions(self.idx_list, index) else self._without_overwritten(x, index, part)
+        gvalue = part if is_free_of_repetitions(self.idx_list, index) else self._without_overwritten(x, index, part)
         return [lt.set_subtensor(part, 0), summed_to_value(gvalue, value), *disconnected]
 
     def _without_overwritten(
@@ -193,7 +193,7 @@ def _in_order(index: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[An
     return np.array(np.broadcast_to(index, shape), order="C")
 
 
-def _is_free_of_repetitions(entries: Sequence[IndexEntry], index: Sequence[TensorVariable]) -> bool:
+def is_free_of_repetitions(entries: Sequence[IndexEntry], index: Sequence[TensorVariable]) -> bool:
     """Whether it is known that no place is selected twice."""
     arrays = [index[entry.position] for entry in entries if isinstance(entry, ArrayEntry)]
     if all([array.type.shape == (1,) * array.ndim for array in arrays]):
@@ -205,7 +205,13 @@ def _is_free_of_repetitions(entries: Sequence[IndexEntry], index: Sequence[Tenso
         places = np.stack([data.ravel() for data in np.broadcast_arrays(*constants)])
         return np.unique(places, axis=1).shape == places.shape
     masks = {array.owner for array in arrays if array.owner is not None and isinstance(array.owner.op, Nonzero)}
-    return any([all([out in arrays for out in node.outputs]) for node in masks])
+    return any([_is_all_of(node, arrays) for node in masks])
+
+
+def _is_all_of(mask: Apply[Any], arrays: Sequence[TensorVariable]) -> bool:
+    """Whether arrays are all indices of a mask, and beside them only numbers: another array could repeat places of the mask."""
+    others = [array for array in arrays if array not in mask.outputs and array.type.shape != (1,) * array.ndim]
+    return not others and all([out in arrays for out in mask.outputs])
 
 
 @final
