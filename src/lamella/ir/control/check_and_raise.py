@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, final
 
 import attrs
-import numpy as np
 from typing_extensions import override
 
 from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.conversion import as_tensor_variable
-from lamella.ir.tensor.variable import TensorLike
+from lamella.ir.tensor.variable import TensorLike, TensorVariable
 
 __all__ = ["Assert", "CheckAndRaise", "assert_op", "check_and_raise"]
 
@@ -29,7 +29,8 @@ def _check_exception_class(instance: object, field: object, value: Any) -> None:
 class CheckAndRaise(Op[..., Any]):
     """Return the first input; raise an exception unless all others are true.
 
-    The result is a view. Conditions are arrays of any number of dimensions, true where no element is 0. Gradients and tangents pass through.
+    The result is a view. Conditions are arrays of any number of dimensions, true where no element is 0; the node has them as boolean scalars.
+    Gradients and tangents pass through.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class CheckAndRaise(Op[..., Any]):
         if not args or kwargs:
             raise TypeError(f"{self} takes a value and conditions")
         value = args[0] if isinstance(args[0], Variable) else as_tensor_variable(args[0])
-        return Apply(self, [value, *[as_tensor_variable(condition) for condition in args[1:]]], [value.type])
+        return Apply(self, [value, *[_as_condition(condition) for condition in args[1:]]], [value.type])
 
     @override
     def __call__(self, value: VariableT, /, *conditions: TensorLike) -> VariableT:
@@ -60,7 +61,7 @@ class CheckAndRaise(Op[..., Any]):
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         value, *conditions = inputs
-        if not all([np.all(condition) for condition in conditions]):
+        if not all(conditions):
             raise self.exc_type(self.msg)
         output_storage[0][0] = value
 
@@ -73,7 +74,7 @@ class CheckAndRaise(Op[..., Any]):
     @override
     def do_constant_folding(self, fgraph: FunctionGraph, node: Apply[Any]) -> bool:
         # What fails is to fail when the function runs, not when it is compiled.
-        return all([np.all(v.stored_value()) for v in node.inputs[1:] if v.is_constant])
+        return all([bool(v.stored_value()) for v in node.inputs[1:] if v.is_constant])
 
     @override
     def connection_pattern(self, node: Apply[Any]) -> Sequence[Sequence[bool]]:
@@ -94,6 +95,13 @@ class CheckAndRaise(Op[..., Any]):
     @override
     def __str__(self) -> str:
         return f"{type(self).__name__}{{{self.exc_type.__name__}({self.msg})}}"
+
+
+def _as_condition(condition: TensorLike) -> TensorVariable:
+    variable = as_tensor_variable(condition)
+    if variable.ndim:
+        return lt.all(variable)
+    return variable if variable.dtype == "bool" else lt.neq(variable, 0)
 
 
 @final

@@ -150,7 +150,7 @@ def checkpoint(
     several = not isinstance(outputs, Variable)
     ends = [outputs] if isinstance(outputs, Variable) else list(outputs)
     begin = list(explicit_graph_inputs(ends) if inputs is None else dict.fromkeys(inputs))
-    made = Checkpoint(begin, ends, inline=True).make_node(*begin).outputs
+    made = Checkpoint(begin, ends).make_node(*begin).outputs
     return list(made) if several else made[0]
 
 
@@ -161,7 +161,7 @@ def _checkpointed(function: Callable[..., Any]) -> Callable[..., Any]:
         returned = function(*parameters)
         ends = [returned] if isinstance(returned, Variable) else list(returned)
         captured = _captured(ends, parameters)
-        op = Checkpoint([*parameters, *captured], ends, inline=True)
+        op = Checkpoint([*parameters, *captured], ends)
         made = op.make_node(*given, *captured).outputs
         return made[0] if isinstance(returned, Variable) else type(returned)(made)
 

@@ -52,15 +52,15 @@ class OpFromGraph(Op[..., Any]):
     """Compute a graph.
 
     The inner graph never changes. Two of these Ops that compute the same are equal, whatever the names of their Variables. The gradient is that of
-    the inner graph, unless it is overridden. By default a node stays one node while a graph is made canonical and stable, so that rewrites can find
-    it, and becomes part of the outer graph before it is compiled.
+    the inner graph, unless it is overridden. By default, the inner graph is put in the place of a node as soon as a graph is rewritten.
 
     Parameters
     ----------
     inputs, outputs
         The ends of the inner graph. Shared variables that it needs are inputs that each application adds by itself.
     inline
-        Put the inner graph in the place of a node before anything else is rewritten.
+        Put the inner graph in the place of a node before anything else is rewritten. Otherwise a node stays one node, which rewrites can find, and
+        the inner graph runs apart from the outer one.
     lop_overrides, grad_overrides
         What takes the place of the inner graph's gradient, under its newer or its older name: a function of inputs, outputs and output cotangents
         that returns a cotangent for each input; an `OpFromGraph` that takes and gives the same (for it, 0 stands for a cotangent of
@@ -102,7 +102,7 @@ class OpFromGraph(Op[..., Any]):
         inputs: Variables,
         outputs: Variables,
         *,
-        inline: bool = False,
+        inline: bool = True,
         lop_overrides: LopOverrides | None = None,
         grad_overrides: LopOverrides | None = None,
         rop_overrides: RopOverride | None = None,

@@ -28,6 +28,7 @@ from lamella.rewriting.rules.arithmetic import (
     sub_of_zero,
 )
 from lamella.rewriting.rules.casts import cast_of_cast, cast_to_own_dtype
+from lamella.rewriting.rules.checks import check_of_known, check_of_same
 from lamella.rewriting.rules.comparisons import (
     comparison_with_bound,
     comparison_with_itself,
@@ -82,6 +83,8 @@ from lamella.rewriting.rules.hyperbolic import (
     sinh_times_reciprocal_of_cosh,
 )
 from lamella.rewriting.rules.identities import identity_of_x
+from lamella.rewriting.rules.ifelse import ifelse_of_ifelse, ifelse_of_known, ifelse_of_not, ifelse_of_same
+from lamella.rewriting.rules.inline import InlineGraphs
 from lamella.rewriting.rules.inplace import InplaceElementwise
 from lamella.rewriting.rules.inplace_subtensor import InplaceIncSubtensor
 from lamella.rewriting.rules.integers import (
@@ -257,6 +260,12 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(sum_of_fill, *_RUN, "shape_unsafe", "reassociates"),
     Builtin(switch_of_known, *_RUN, "shape_unsafe"),
     Builtin(switch_of_same, *_RUN, "shape_unsafe"),
+    Builtin(ifelse_of_known, *_ALWAYS),
+    Builtin(ifelse_of_same, *_RUN, "shape_unsafe"),
+    Builtin(ifelse_of_ifelse, *_RUN),
+    Builtin(ifelse_of_not, *_RUN),
+    Builtin(check_of_known, *_ALWAYS),
+    Builtin(check_of_same, *_RUN),
 )
 """What is structure and no arithmetic: constants, axes, lengths, indices, repeated values. Tidied whenever other rewrites are applied."""
 
@@ -377,6 +386,9 @@ SPECIALIZE: tuple[Builtin, ...] = (
 
 UNCANONICALIZE: tuple[Builtin, ...] = ()
 """To faster forms that are not the standard ones."""
+
+INLINE: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(InlineGraphs(), 0.1, "fast_run", "fast_compile", "inline"),)
+"""Graphs within graphs become part of them; before all others but the first merge."""
 
 BLAS: tuple[PlacedBuiltin, ...] = ()
 """To calls of BLAS routines; positions from 1.7 to below 2."""

@@ -2,6 +2,7 @@
 
     position  what
     0         merge1                 one node for nodes that compute the same
+    0.1       inline                 graphs within graphs become part of them
     0.6       useless                operations that do nothing go
     1         canonicalize           a standard form
     1.2       merge1.2               once more
@@ -31,6 +32,7 @@ from lamella.rewriting.database.builtin import (
     BLAS,
     CANONICALIZE,
     FUSION,
+    INLINE,
     INPLACE,
     SPECIALIZE,
     STABILIZE,
@@ -105,7 +107,7 @@ def _assembled() -> SequenceDB:
     db.register("add_destroy_handler", AddDestroyHandler(), "inplace", *run, position=49.5)
     db.register("merge3", MergeOptimizer("merge3"), "merge", *always, position=100)
 
-    for placed in (*BLAS, *FUSION, *INPLACE):
+    for placed in (*INLINE, *BLAS, *FUSION, *INPLACE):
         db.register(placed.rewriter.name, placed.rewriter, *placed.tags, position=placed.position)
     return db
 

@@ -2,6 +2,7 @@
 
 from lamella.codegen.c.lowerings import advanced_indexing as advanced_indexing
 from lamella.codegen.c.lowerings import basic_indexing as basic_indexing
+from lamella.codegen.c.lowerings import control as control
 from lamella.codegen.c.lowerings import copying as copying
 from lamella.codegen.c.lowerings import creation as creation
 from lamella.codegen.c.lowerings import cumulative as cumulative
