@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -202,7 +203,11 @@ print(to_text([lt.exp(x + y).sum(axis=0) @ y, lt.stack([y, y])[1:]]))
 """
     runs = [
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     ]

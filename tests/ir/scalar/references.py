@@ -105,6 +105,7 @@ SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
 COMPLEX = ["complex64", "complex128"]
+WIDE = ["float32", "float64", *COMPLEX]
 ALL_DTYPES = [*BOOL, *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX]
 
 
@@ -133,12 +134,14 @@ class Reference:
     rtol: float = 0.0
 
 
-def _expit(x: Any) -> Any:
-    return scipy.special.expit(_as_number(x))
+def _special(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of SciPy, in float64 where its operand is an integer; versions of SciPy differ in what they make of short ones."""
 
+    def in_double(x: Any) -> Any:
+        x = np.asarray(x)
+        return function(x if x.dtype in WIDE else x.astype("float64"))
 
-def _as_number(x: Any) -> Any:
-    return x if isinstance(x, np.ndarray | np.generic) else np.asarray(x)
+    return in_double
 
 
 def _softplus(x: Any) -> Any:
@@ -163,7 +166,9 @@ def _polygamma(n: Any, x: Any) -> Any:
     x, n = np.asarray(x), np.asarray(n)
     if x.dtype.kind == "c" or n.dtype.kind == "c":
         raise TypeError
-    return scipy.special.polygamma(n.astype(float), x).astype("float32" if x.dtype == "float32" else "float64")
+    return scipy.special.polygamma(n.astype(float), x.astype(float)).astype(
+        "float32" if x.dtype == "float32" else "float64"
+    )
 
 
 def _switch(c: Any, x: Any, y: Any) -> Any:
@@ -243,17 +248,17 @@ REFERENCES = [
     Reference(Cos(), np.cos, 1, [PLAIN]),
     Reference(Cosh(), np.cosh, 1, [PLAIN]),
     Reference(Deg2Rad(), np.deg2rad, 1, [PLAIN]),
-    Reference(Digamma(), scipy.special.psi, 1, [[*POSITIVE, -0.4]]),
+    Reference(Digamma(), _special(scipy.special.psi), 1, [[*POSITIVE, -0.4]]),
     Reference(Eq(), np.equal, 2),
-    Reference(Erf(), scipy.special.erf, 1, [PLAIN]),
-    Reference(Erfc(), scipy.special.erfc, 1, [PLAIN]),
-    Reference(Erfcx(), scipy.special.erfcx, 1, [[*PLAIN, 7.5]]),
+    Reference(Erf(), _special(scipy.special.erf), 1, [PLAIN]),
+    Reference(Erfc(), _special(scipy.special.erfc), 1, [PLAIN]),
+    Reference(Erfcx(), _special(scipy.special.erfcx), 1, [[*PLAIN, 7.5]]),
     Reference(Exp(), np.exp, 1, [PLAIN]),
     Reference(Exp2(), np.exp2, 1, [PLAIN]),
     Reference(Expm1(), np.expm1, 1, [PLAIN]),
     Reference(Floor(), np.floor, 1, [PLAIN]),
     Reference(FloorDivide(), np.floor_divide, 2, [PLAIN, OTHER]),
-    Reference(GammaLn(), scipy.special.gammaln, 1, [[*POSITIVE, -0.4]]),
+    Reference(GammaLn(), _special(scipy.special.gammaln), 1, [[*POSITIVE, -0.4]]),
     Reference(Ge(), np.greater_equal, 2),
     Reference(Gt(), np.greater, 2),
     Reference(Hypot(), np.hypot, 2, [PLAIN, OTHER]),
@@ -271,7 +276,7 @@ REFERENCES = [
     Reference(Log2(), np.log2, 1, [POSITIVE]),
     Reference(LogAddExp(), np.logaddexp, 2, [PLAIN, OTHER]),
     Reference(LogAddExp2(), np.logaddexp2, 2, [PLAIN, OTHER]),
-    Reference(LogSigmoid(), scipy.special.log_expit, 1, [PLAIN]),
+    Reference(LogSigmoid(), _special(scipy.special.log_expit), 1, [PLAIN]),
     Reference(LogicalAnd(), np.logical_and, 2),
     Reference(LogicalNot(), np.logical_not),
     Reference(LogicalOr(), np.logical_or, 2),
@@ -291,7 +296,7 @@ REFERENCES = [
     Reference(RightShift(), np.right_shift, 2),
     Reference(Rint(), np.rint, 1, [PLAIN]),
     Reference(Second(), _second, 2, [PLAIN, OTHER]),
-    Reference(Sigmoid(), _expit, 1, [PLAIN]),
+    Reference(Sigmoid(), _special(scipy.special.expit), 1, [PLAIN]),
     Reference(Sign(), np.sign, 1, [PLAIN]),
     Reference(SignBit(), np.signbit),
     Reference(Sin(), np.sin, 1, [PLAIN]),

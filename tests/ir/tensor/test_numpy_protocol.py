@@ -145,7 +145,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "clip by names": lambda a: np.clip(a, min=0.0),
     "round": lambda a: np.round(a, 1),
     "around": np.around,
-    "fix": np.fix,
     "real": np.real,
     "imag": np.imag,
     "angle": np.angle,

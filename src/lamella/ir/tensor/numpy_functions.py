@@ -160,11 +160,6 @@ def _round(a: TensorLike, decimals: int = 0) -> TensorVariable:
     return lt.round(a, decimals)
 
 
-@_stands_for(np.fix)
-def _fix(x: TensorLike) -> TensorVariable:
-    return lt.trunc(x)
-
-
 @_stands_for(np.real)
 def _real(val: TensorLike) -> TensorVariable:
     return lt.real(val)
