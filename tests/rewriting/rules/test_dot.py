@@ -4,7 +4,7 @@ import numpy as np
 
 from lamella.ir import FunctionGraph, TensorType, grad, interpret, lt
 from lamella.rewriting import EquilibriumGraphRewriter, rewrite_graph
-from lamella.rewriting.rules.dot import dot_of_transposed, transposed_dot
+from lamella.rewriting.rules.dot import dot_of_transposed, outer_dot, transposed_dot
 from tests.rewriting.rules.special_values import rewritten
 
 X = np.arange(6.0).reshape(2, 3)
@@ -51,3 +51,20 @@ def test_gradients_of_products() -> None:
     old = interpret([x, y], grad(cost, [x, y]), [X.T.copy(), Y.T.copy()])
     for was, now in zip(old, interpret([x, y], found, [X.T.copy(), Y.T.copy()]), strict=True):
         np.testing.assert_allclose(was, now, rtol=1e-14)
+
+
+def test_a_column_and_a_row() -> None:
+    column, row = TensorType("float64", (None, 1))("column"), TensorType("float64", (1, None))("row")
+    expected = lt.add(lt.mul(column, row), 0.0)
+    assert rewritten(lt.dot(column, row), outer_dot) is expected
+    values = [np.array([[-0.0], [np.inf], [2.0]]), np.array([[1.0, 0.0]])]
+    old, new = interpret([column, row], [lt.dot(column, row), expected], values)
+    np.testing.assert_array_equal(old, new)
+    np.testing.assert_array_equal(np.signbit(old[0]), np.signbit(new[0]))
+
+
+def test_a_length_that_is_not_known_to_be_one_is_summed_over() -> None:
+    """Fault B16: it must be checked, and never broadcast."""
+    column, unknown = TensorType("float64", (3, 1))("column"), TensorType("float64", (None, 1))("unknown")
+    product = lt.dot(column, unknown)
+    assert rewritten(product, outer_dot) is product

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
-from lamella.errors import StaticShapeError
+from lamella.errors import BroadcastError, StaticShapeError
 from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.tensor import functions as lt
@@ -48,7 +48,9 @@ class AccumulatedProduct(Op[[TensorLike, TensorLike, TensorLike, TensorLike, Ten
     StaticShapeError
         On application: known lengths differ.
     ValueError
-        At run time: lengths differ.
+        At run time: the lengths that are summed over differ.
+    BroadcastError
+        At run time: ``z`` has not the shape of the product.
 
     Attributes
     ----------
@@ -90,12 +92,15 @@ class AccumulatedProduct(Op[[TensorLike, TensorLike, TensorLike, TensorLike, Ten
         z, alpha, x, y, beta = inputs
         wanted = (*x.shape[:-1], *y.shape[1:])
         if x.shape[-1] != y.shape[0] or z.shape != wanted:
-            raise ValueError(
+            kind = (
+                ValueError if x.shape[-1] != y.shape[0] else BroadcastError
+            )  # as the product, and the sum, would raise
+            raise kind(
                 f"{self}: the product of {node.inputs[2]!r} of shape {x.shape} and {node.inputs[3]!r} of shape {y.shape} "
                 f"does not fit {node.inputs[0]!r} of shape {z.shape}"
             )
         with np.errstate(all="ignore"):
-            result = np.asarray(beta * z + alpha * np.dot(x, y), dtype=z.dtype)
+            result = np.asarray(beta * z + alpha * np.matmul(x, y), dtype=z.dtype)
         if self.inplace:
             z[...] = result
             result = z

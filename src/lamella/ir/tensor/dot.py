@@ -78,8 +78,8 @@ class Dot(Op[[TensorLike, TensorLike], TensorVariable]):
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         a, b = inputs
         _check_run_time_lengths(node, a, b)
-        with np.errstate(all="ignore"):
-            output_storage[0][0] = np.asarray(np.dot(a, b))
+        with np.errstate(all="ignore"):  # numpy.dot takes infinity times 0 for 0, where one number is summed
+            output_storage[0][0] = np.asarray(np.matmul(a, b))
 
     @override
     def infer_shape(

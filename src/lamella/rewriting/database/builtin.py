@@ -41,7 +41,7 @@ from lamella.rewriting.rules.cotangents import (
     annihilating_mul_of_nonzero,
 )
 from lamella.rewriting.rules.dimshuffle import dimshuffle_of_dimshuffle, dimshuffle_of_nothing
-from lamella.rewriting.rules.dot import dot_of_transposed, transposed_dot
+from lamella.rewriting.rules.dot import dot_of_transposed, outer_dot, transposed_dot
 from lamella.rewriting.rules.error_functions import (
     one_minus_erf,
     one_plus_erf,
@@ -77,6 +77,7 @@ from lamella.rewriting.rules.fill import (
     second_to_alloc,
 )
 from lamella.rewriting.rules.fusion import ElementwiseFusion
+from lamella.rewriting.rules.gemm import gemm
 from lamella.rewriting.rules.hyperbolic import (
     log_of_cosh,
     sinh_by_cosh,
@@ -86,6 +87,7 @@ from lamella.rewriting.rules.identities import identity_of_x
 from lamella.rewriting.rules.ifelse import ifelse_of_ifelse, ifelse_of_known, ifelse_of_not, ifelse_of_same
 from lamella.rewriting.rules.inline import InlineGraphs
 from lamella.rewriting.rules.inplace import InplaceElementwise
+from lamella.rewriting.rules.inplace_blas import InplaceBlas
 from lamella.rewriting.rules.inplace_subtensor import InplaceIncSubtensor
 from lamella.rewriting.rules.integers import (
     bits_with_number,
@@ -378,6 +380,7 @@ SPECIALIZE: tuple[Builtin, ...] = (
     Builtin(nested_fold, *_RUN),
     Builtin(dot_of_transposed, *_RUN, "reassociates"),
     Builtin(transposed_dot, *_RUN, "reassociates"),
+    Builtin(outer_dot, *_RUN, "reassociates"),
     Builtin(second_to_alloc, *_RUN, "shape_unsafe"),
     Builtin(reduction_of_reduction, *_RUN, "reassociates"),
     Builtin(reduction_of_dimshuffle, *_RUN, "reassociates"),
@@ -390,14 +393,15 @@ UNCANONICALIZE: tuple[Builtin, ...] = ()
 INLINE: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(InlineGraphs(), 0.1, "fast_run", "fast_compile", "inline"),)
 """Graphs within graphs become part of them; before all others but the first merge."""
 
-BLAS: tuple[PlacedBuiltin, ...] = ()
-"""To calls of BLAS routines; positions from 1.7 to below 2."""
+BLAS: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(gemm, 4, "fast_run", "blas", "reassociates"),)
+"""To calls of BLAS routines, once products and sums have their final form; positions from 4 to below 48."""
 
 FUSION: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(ElementwiseFusion(), 48.5, "fast_run", "fusion"),)
 """Elementwise operations into one; positions from 48 to below 49."""
 
 INPLACE: tuple[PlacedBuiltin, ...] = (
     PlacedBuiltin(InplaceIncSubtensor(), 60, "fast_run", "inplace"),
+    PlacedBuiltin(InplaceBlas(), 70, "fast_run", "inplace", "blas"),
     PlacedBuiltin(InplaceElementwise(), 75, "fast_run", "inplace"),
 )
 """To operations that overwrite inputs; positions from 50."""

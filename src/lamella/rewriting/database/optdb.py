@@ -7,9 +7,9 @@
     1         canonicalize           a standard form
     1.2       merge1.2               once more
     1.5       stabilize              forms that lose no accuracy and do not overflow
-    1.7 ..    BLAS                   calls of BLAS routines
     2         specialize             special operations that do the same, faster
     3         uncanonicalize         faster forms that are not the standard ones
+    4 ..      BLAS                   calls of BLAS routines
     48 ..     fusion                 elementwise operations become one
     49        merge2                 once more
     49.5      add_destroy_handler    from here on, what is overwritten is watched

@@ -1,14 +1,14 @@
-"""Products of matrices that are transposed."""
+"""Products of matrices that are transposed, and of columns and rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lamella.ir import Apply, DimShuffle, Dot, FunctionGraph, TensorVariable
+from lamella.ir import FLOAT_DTYPES, Apply, DimShuffle, Dot, FunctionGraph, TensorVariable, constant, lt
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
 
-__all__ = ["dot_of_transposed", "transposed_dot"]
+__all__ = ["dot_of_transposed", "outer_dot", "transposed_dot"]
 
 
 @node_rewriter([Dot])
@@ -45,6 +45,33 @@ def transposed_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
             return fitted(Dot()(b.T if second is None else second, a.T if first is None else first), node.outputs[0])
         case _:
             return None
+
+
+@node_rewriter([Dot])
+def outer_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``dot(x, y) -> x * y + 0``, for a column x and a row y; for a column and a vector of one element likewise.
+
+    Valid where the axis that is summed over is known to have length 1 in both. A sum begins with 0: that of -0.0 is 0.0. It pays because
+    elementwise operations fuse with others: a matrix to which an outer product is added is read and written once.
+    """
+    match node.inputs:
+        case (TensorVariable() as x, TensorVariable() as y) if x.type.shape[-1] == 1 == y.type.shape[0]:
+            pass
+        case _:
+            return None
+    (out,) = node.outputs
+    if out.type.dtype in (
+        "float16",
+        "complex64",
+        "complex128",
+    ):  # added up in another dtype; multiplied by other formulas
+        return None
+    column = x if y.ndim == 2 and x.ndim == 2 else lt.dimshuffle(x, list(range(x.ndim - 1)))
+    row = y if y.ndim == 2 and x.ndim == 2 else lt.dimshuffle(y, list(range(1, y.ndim)))
+    product = lt.mul(column, row)
+    return fitted(
+        lt.add(product, constant(0, dtype=out.type.dtype)) if out.type.dtype in FLOAT_DTYPES else product, out
+    )
 
 
 def _transposed(x: TensorVariable) -> TensorVariable | None:

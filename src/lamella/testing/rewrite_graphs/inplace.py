@@ -44,7 +44,9 @@ def _product_added_to_it(draw: Draw) -> Made:
     n, k, m = draw.shape(3, 3)
     dtype = draw.choose("float64", "float32")
     x, y = draw.tensor(dtype, (n, k)), draw.tensor(dtype, (k, m))
-    start = draw.one_of(lambda: lt.neg(draw.tensor(dtype, (n, m))), lambda: lt.dot(x, y), lambda: draw.tensor(dtype, (n, m)))
+    start = draw.one_of(
+        lambda: lt.neg(draw.tensor(dtype, (n, m))), lambda: lt.dot(x, y), lambda: draw.tensor(dtype, (n, m))
+    )
     alpha, beta = draw.tensor(dtype, ()), draw.tensor(dtype, ())
     if draw.flag():
         total = Gemm()(start, alpha, x, y, beta)
