@@ -1,8 +1,8 @@
 """`to_text`: the stable text of a graph."""
 
+import os
 import pickle
 import re
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
