@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextvars
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,6 +165,8 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
         else _user_folder(env, "XDG_CONFIG_HOME", ".config") / "config.toml"
     )
     if path.is_file():
+        import tomllib  # here, as there is seldom a file, and it takes as long to load as much of this package
+
         current = _with_flags(current, tomllib.loads(path.read_text()), str(path))
     words = [word.strip() for word in env.get("LAMELLA_FLAGS", "").split(",") if word.strip()]
     pairs = [word.partition("=") for word in words]

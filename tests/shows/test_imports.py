@@ -6,16 +6,31 @@ import sys
 
 import pytest
 
+import lamella
+import lamella.compiling
+
 HEAVY = ["scipy", "matplotlib", "sklearn", "hypothesis", "pytest", "mypy", "rich", "cffi", "numba", "jax", "sybil"]
+NEEDED_LATER = ["hashlib", "json", "shutil", "subprocess", "tempfile", "tomllib", "importlib.resources"]
+UPPER_LAYERS = [f"lamella.{layer}" for layer in ("typing_layer", "rewriting", "codegen", "runtime", "testing", "cli")]
+
+
+def output_of(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def modules_loaded_by(code: str) -> set[str]:
+    return set(
+        output_of(f"import numpy, sys; before = {{*sys.modules}}\n{code}\nprint(*({{*sys.modules}} - before))").split()
+    )
 
 
 def loaded_by(code: str) -> set[str]:
     program = f"{code}\nimport sys; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=dict(os.environ), capture_output=True, text=True, check=True
-    )
-    assert done.stderr == ""
-    return set(done.stdout.split())
+    return set(output_of(program).split())
 
 
 @pytest.mark.parametrize("code", ["import lamella", "import lamella as lm, lamella.tensor as lt"])
@@ -23,6 +38,49 @@ def test_importing_loads_no_heavy_package(code: str) -> None:
     found = loaded_by(code)
     assert {"lamella", "numpy", "attr"} <= found
     assert found.isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("code", ["import lamella", "import lamella as lm, lamella.tensor as lt"])
+def test_importing_loads_neither_what_compiles_nor_what_only_that_needs(code: str) -> None:
+    found = modules_loaded_by(code)
+    assert "lamella.ir.tensor.elemwise" in found
+    assert found.isdisjoint(NEEDED_LATER)
+    assert found.isdisjoint(UPPER_LAYERS)
+
+
+def test_building_and_differentiating_loads_nothing_that_compiles() -> None:
+    found = modules_loaded_by(
+        "import lamella as lm, lamella.tensor as lt\n"
+        "x = lt.dvector('x')\n"
+        "lm.grad(lt.sum(lt.exp(x[1:])), x).eval({x: [1.0, 2.0]})"
+    )
+    assert found.isdisjoint(UPPER_LAYERS)
+
+
+@pytest.mark.parametrize("code", ["import lamella as lm; lm.function", "from lamella import optdb"])
+def test_a_name_of_an_upper_layer_loads_it(code: str) -> None:
+    assert {"lamella.rewriting", "lamella.runtime"} <= modules_loaded_by(code)
+
+
+def test_the_face_has_all_names_however_it_is_asked() -> None:
+    names = set(vars(lamella.compiling)) & set(vars(lamella))
+    assert {"function", "optdb", "rewrite_graph", "FAST_RUN"} <= names
+    assert "'function', " in output_of("import lamella; print(dir(lamella))")
+    assert output_of("from lamella import *; print(function.__name__, grad.__name__)") == "function grad\n"
+    assert output_of("import lamella; print(hasattr(lamella, 'no_such_name'), lamella.rewriting.__name__)") == (
+        "False lamella.rewriting\n"
+    )
+
+
+def test_no_name_stands_for_two_things() -> None:
+    for name, value in vars(lamella.compiling).items():
+        if not name.startswith("_"):
+            assert getattr(lamella, name) is value
+
+
+def test_a_missing_name_is_an_error_that_says_so() -> None:
+    with pytest.raises(AttributeError, match="module 'lamella' has no attribute 'no_such_name'"):
+        lamella.no_such_name  # type: ignore[attr-defined]  # that is the point  # noqa: B018
 
 
 def test_building_differentiating_and_compiling_without_c_loads_none_either() -> None:

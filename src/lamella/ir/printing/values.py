@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,8 @@ def value_text(value: object, digest: bool = False) -> str:
     flat = value.reshape(-1)
     ends = (flat[:_ELEMENTS_AT_AN_END], flat[-_ELEMENTS_AT_AN_END:])
     first, last = [", ".join([str(x) for x in end]) for end in ends]
+    import hashlib  # here, as it loads OpenSSL
+
     bits = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=4).hexdigest()
     return f"[{first}, ..., {last}]" + (f" #{bits}" if digest else "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import operator
 from collections.abc import Hashable, Iterable
 from functools import cached_property
@@ -201,6 +200,8 @@ class TensorType(Type["npt.NDArray[Any]"]):
     def constant_key(self, value: npt.NDArray[Any]) -> Hashable:
         bits = value.tobytes()
         if len(bits) > _BYTES_KEPT_IN_KEYS:
+            import hashlib  # here, as it loads OpenSSL
+
             bits = hashlib.blake2b(bits).digest()
         return (value.shape, bits)
 
