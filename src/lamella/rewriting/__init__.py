@@ -18,12 +18,15 @@ from lamella.rewriting.database import register_useless as register_useless
 from lamella.rewriting.database import rewrite_graph as rewrite_graph
 from lamella.rewriting.engine import ConsPair as ConsPair
 from lamella.rewriting.engine import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+from lamella.rewriting.engine import Explanation as Explanation
 from lamella.rewriting.engine import ExpressionTuple as ExpressionTuple
 from lamella.rewriting.engine import FromFunctionGraphRewriter as FromFunctionGraphRewriter
 from lamella.rewriting.engine import FromFunctionNodeRewriter as FromFunctionNodeRewriter
 from lamella.rewriting.engine import GraphRewriter as GraphRewriter
+from lamella.rewriting.engine import HasRewriteLog as HasRewriteLog
 from lamella.rewriting.engine import KanrenRelationSub as KanrenRelationSub
 from lamella.rewriting.engine import LogicVariable as LogicVariable
+from lamella.rewriting.engine import LogObserver as LogObserver
 from lamella.rewriting.engine import MergeOptimizer as MergeOptimizer
 from lamella.rewriting.engine import NodeProcessingGraphRewriter as NodeProcessingGraphRewriter
 from lamella.rewriting.engine import NodeRewriter as NodeRewriter
@@ -35,6 +38,7 @@ from lamella.rewriting.engine import OpPattern as OpPattern
 from lamella.rewriting.engine import PassProfile as PassProfile
 from lamella.rewriting.engine import PatternNodeRewriter as PatternNodeRewriter
 from lamella.rewriting.engine import Profiled as Profiled
+from lamella.rewriting.engine import ProfileObserver as ProfileObserver
 from lamella.rewriting.engine import RemovalNodeRewriter as RemovalNodeRewriter
 from lamella.rewriting.engine import ReplaceValidate as ReplaceValidate
 from lamella.rewriting.engine import RewriteLog as RewriteLog
@@ -52,6 +56,7 @@ from lamella.rewriting.engine import cons as cons
 from lamella.rewriting.engine import enable_kanren as enable_kanren
 from lamella.rewriting.engine import etuple as etuple
 from lamella.rewriting.engine import etuplize as etuplize
+from lamella.rewriting.engine import explain as explain
 from lamella.rewriting.engine import graph_rewriter as graph_rewriter
 from lamella.rewriting.engine import in2out as in2out
 from lamella.rewriting.engine import isvar as isvar

@@ -3,11 +3,15 @@
 import re
 from typing import Any
 
+import attrs
+import pytest
+
 from lamella.ir import Apply, FunctionGraph
 from lamella.rewriting import (
     EquilibriumGraphRewriter,
     GraphRewriter,
     PatternNodeRewriter,
+    ProfileObserver,
     RemovalNodeRewriter,
     SequentialGraphRewriter,
     SubstitutionNodeRewriter,
@@ -69,22 +73,55 @@ def test_a_profile_as_data() -> None:
 def test_a_profile_printed() -> None:
     printed = re.sub(r"\d\.\d{6}s", "TIME", str(profile_rewriting(everything, e).profile))
     lines = printed.splitlines()
-    assert lines[:6] == [
+    assert lines[:7] == [
         "Rewriter profile",
         "----------------",
         "TIME - everything (SequentialGraphRewriter), 5/5 nodes before/after",
         "  TIME - canonicalize (EquilibriumGraphRewriter), 5/4 nodes before/after",
+        "      1 passes, TIME in node rewriters, at most 5 nodes",
         "      pass 0 - TIME - 5 nodes - (remove_identity, 2) (sub_to_add, 1)",
         "      time - times applied - nodes made - name",
     ]
     # the two that fired are listed by their time, which is of one order
-    assert sorted(lines[6:8]) == ["      TIME - 1 - 2 - sub_to_add", "      TIME - 2 - 0 - remove_identity"]
-    assert lines[8:] == [
+    assert sorted(lines[7:9]) == ["      TIME - 1 - 2 - sub_to_add", "      TIME - 2 - 0 - remove_identity"]
+    assert lines[9:] == [
         "      TIME - in 1 rewriters that replaced nothing",
         "        TIME - 1 calls - idle",
         "  TIME - log_to_neg (WalkingGraphRewriter), 4/4 nodes before/after",
+        "      1 passes, TIME in node rewriters, at most 4 nodes",
         "      pass 0 - TIME - 4 nodes - (log_to_neg, 1)",
         "      time - times applied - nodes made - name",
         "      TIME - 1 - 1 - log_to_neg",
         "  TIME - Mine (Mine), 4/5 nodes before/after, 1 replacements, 2 nodes made",
     ]
+
+
+def test_the_listing_does_not_tell_of_hundreds_that_did_nothing() -> None:
+    @node_rewriter([exp])
+    def nothing(fgraph: FunctionGraph, node: Apply[Any]) -> None:
+        return None
+
+    many = in2out(*[attrs.evolve(nothing, name=f"nothing_{i}") for i in range(30)], name="many")
+    printed = str(profile_rewriting(many, e).profile)
+    assert "in 30 rewriters that replaced nothing" in printed
+    assert printed.count(" calls - nothing_") == 20
+    assert printed.splitlines()[-1].strip() == "and 10 more that took less"
+
+
+def test_totals_by_rewriter() -> None:
+    twice = SequentialGraphRewriter(everything, in2out(RemovalNodeRewriter(neg, name="remove_identity")), name="twice")
+    totals = {one.name: one for one in profile_rewriting(twice, e).profile.totals()}
+    assert {name: (one.calls, one.hits, one.nodes_made) for name, one in totals.items()} == {
+        "idle": (1, 0, 0),
+        "remove_identity": (4, 4, 0),
+        "sub_to_add": (1, 1, 2),
+        "log_to_neg": (1, 1, 1),
+        "Mine": (1, 1, 2),
+    }
+    seconds = [one.seconds for one in profile_rewriting(twice, e).profile.totals()]
+    assert seconds == sorted(seconds, reverse=True)
+
+
+def test_a_profile_of_nothing() -> None:
+    with pytest.raises(ValueError, match="there is no profile yet"):
+        _ = ProfileObserver(e).profile

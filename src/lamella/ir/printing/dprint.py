@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TextIO, final, overload
 
 import attrs
@@ -31,7 +31,10 @@ __all__ = ["IdType", "char_from_number", "dprint"]
 IdType = Literal["CHAR", "int", "id", ""]
 """How ids are written: letters, numbers, memory addresses, or not at all."""
 
-_BAR, _NO_BAR, _BRANCH, _LAST, _REPEATED = " │ ", "   ", " ├─ ", " └─ ", " └─ ···"
+Notes = Callable[[Apply[Any]], Iterable[str]]
+"""What is to be told about a node, line by line."""
+
+_BAR, _NO_BAR, _BRANCH, _LAST, _REPEATED, _NOTE = " │ ", "   ", " ├─ ", " └─ ", " └─ ···", " ┆ "
 _DEEPEST = 40  # levels drawn in full: beyond, lines would grow with depth, and the text with its square
 
 
@@ -59,6 +62,7 @@ def dprint(
     id_type: IdType = "CHAR",
     stop_on_name: bool = False,
     used_ids: dict[object, str] | None = None,
+    notes: Notes | None = None,
     file: Literal["str"],
 ) -> str: ...
 
@@ -77,6 +81,7 @@ def dprint(
     id_type: IdType = "CHAR",
     stop_on_name: bool = False,
     used_ids: dict[object, str] | None = None,
+    notes: Notes | None = None,
     file: TextIO | None = None,
 ) -> None: ...
 
@@ -94,6 +99,7 @@ def dprint(
     id_type: IdType = "CHAR",
     stop_on_name: bool = False,
     used_ids: dict[object, str] | None = None,
+    notes: Notes | None = None,
     file: TextIO | Literal["str"] | None = None,
 ) -> str | None:
     """Print a graph as a tree, from its outputs down to its inputs.
@@ -123,6 +129,8 @@ def dprint(
         Do not look behind Variables that have names.
     used_ids
         Ids given so far, by node or root; extended. Pass one dictionary to several calls to have them agree.
+    notes
+        Returns, for a node, lines to put below it.
     file
         Where to print; ``"str"`` to have the text returned.
 
@@ -145,6 +153,7 @@ def dprint(
         id_type,
         stop_on_name,
         {} if used_ids is None else used_ids,
+        notes,
     )
     lines = printer.lines(parts_of(graph), print_order, print_fgraph_inputs)
     target = io.StringIO() if file == "str" else file or sys.stdout
@@ -163,7 +172,9 @@ class _TreePrinter:
     id_type: IdType
     stop_on_name: bool
     ids: dict[object, str]
+    notes: Notes | None = None
     expanded: set[Apply[Any]] = attrs.field(factory=set)
+    told: set[Apply[Any]] = attrs.field(factory=set)
     with_inner: dict[Apply[Any], FunctionGraph] = attrs.field(factory=dict)
 
     def lines(
@@ -222,6 +233,9 @@ class _TreePrinter:
                 yield f"{lead}{self._root(variable, outer)}"
                 continue
             yield f"{lead}{self._node(variable, node, places)}"
+            if self.notes is not None and node not in self.told:
+                self.told.add(node)
+                yield from [f"{below}{_NOTE}{line}" for line in self.notes(node)]
             if level == self.depth:
                 continue
             if node in self.expanded or (self.stop_on_name and variable.name is not None):

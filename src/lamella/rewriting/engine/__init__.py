@@ -1,7 +1,11 @@
 """The engine: rewriters, walks, equilibrium, merging, patterns, and the log of what replaced what."""
 
 from lamella.rewriting.engine.equilibrium import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+from lamella.rewriting.engine.explain import HasRewriteLog as HasRewriteLog
+from lamella.rewriting.engine.explain import explain as explain
 from lamella.rewriting.engine.features import ReplaceValidate as ReplaceValidate
+from lamella.rewriting.engine.log import Explanation as Explanation
+from lamella.rewriting.engine.log import LogObserver as LogObserver
 from lamella.rewriting.engine.log import RewriteLog as RewriteLog
 from lamella.rewriting.engine.log import RewriteStep as RewriteStep
 from lamella.rewriting.engine.log import Rewritten as Rewritten
@@ -12,6 +16,7 @@ from lamella.rewriting.engine.pattern import PatternNodeRewriter as PatternNodeR
 from lamella.rewriting.engine.profile import NodeRewriterProfile as NodeRewriterProfile
 from lamella.rewriting.engine.profile import PassProfile as PassProfile
 from lamella.rewriting.engine.profile import Profiled as Profiled
+from lamella.rewriting.engine.profile import ProfileObserver as ProfileObserver
 from lamella.rewriting.engine.profile import RewriterProfile as RewriterProfile
 from lamella.rewriting.engine.profile import profile_rewriting as profile_rewriting
 from lamella.rewriting.engine.rewriter import FromFunctionGraphRewriter as FromFunctionGraphRewriter

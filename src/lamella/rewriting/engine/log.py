@@ -13,7 +13,7 @@ from typing_extensions import override
 from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting.engine.observer import Observer
 
-__all__ = ["LogObserver", "RewriteLog", "RewriteStep", "Rewritten"]
+__all__ = ["Explanation", "LogObserver", "RewriteLog", "RewriteStep", "Rewritten"]
 
 
 @final
@@ -38,6 +38,57 @@ class RewriteStep:
         before = ", ".join([str(variable) for variable in self.before])
         after = ", ".join([str(variable) for variable in self.after])
         return f"{self.rewriter or '(inputs rewritten)'}: {before} -> {after}"
+
+
+@final
+@attrs.frozen
+class Explanation:
+    """What a node was made from, and by whom.
+
+    Attributes
+    ----------
+    node
+        The node.
+    steps
+        The steps that led to it, the earliest first; none for a node of the graph at the start.
+    rewriters
+        The names of the rewriters among them, the earliest first, each once.
+    origins
+        The nodes of the graph at the start that it was made from; itself where it was there already.
+    is_known
+        Whether the log tells of it: it was there, or a step made it.
+    """
+
+    node: Apply[Any]
+    steps: tuple[RewriteStep, ...]
+    rewriters: tuple[str, ...]
+    origins: tuple[Apply[Any], ...]
+    is_known: bool
+
+    def lines(self, max_origins: int = 8) -> list[str]:
+        """Return who made it from what, with the lines of the user's program that built what it was made from.
+
+        Parameters
+        ----------
+        max_origins
+            How many of these to tell; of others their number is told.
+        """
+        if not self.is_known:
+            return ["the log does not tell where this is from"]
+        if not self.steps:
+            return [f"as it was built{_at(self.node)}"]
+        made = f"made by {', '.join(self.rewriters)}" if self.rewriters else "as it was built, but for its inputs"
+        from_nodes = [f"from {origin!r}{_at(origin)}" for origin in self.origins[:max_origins]]
+        more = len(self.origins) - max_origins
+        return [made, *from_nodes, *([f"and from {more} more"] if more > 0 else [])]
+
+    @override
+    def __str__(self) -> str:
+        return "\n".join([repr(self.node), *[f"  {line}" for line in self.lines()]])
+
+
+def _at(node: Apply[Any]) -> str:
+    return "" if node.origin is None else f", at {node.origin}"
 
 
 @final
@@ -111,6 +162,11 @@ class RewriteLog:
     def rewriters_of(self, node: Apply[Any]) -> tuple[str, ...]:
         """Return the names of the rewriters that led to a node, the earliest first, each once."""
         return tuple(dict.fromkeys([step.rewriter for step in self.history(node) if step.rewriter is not None]))
+
+    def explanation(self, node: Apply[Any]) -> Explanation:
+        """Return what a node was made from, and by whom."""
+        known = node in self._made_by or node in self.start.apply_nodes
+        return Explanation(node, self.history(node), self.rewriters_of(node), self.origins(node), known)
 
     def explain(self, node: Apply[Any]) -> str:
         """Return, as text, what a node was made from, step by step."""

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from lamella.errors import RewriteError, RewriteLoopError
+from lamella.errors import RewriteError, RewriteLoopError, RewriteTypeError
 from lamella.ir import Apply, FunctionGraph, Op, Variable, annotate_error, rebuild_node, toposort
 from lamella.rewriting.engine.clients import PassClients, graph_during_pass
 from lamella.rewriting.engine.observer import Observer, Transform
@@ -418,7 +418,7 @@ def _check_replacement(entry: Entry, node: Apply[Any], old: object, new: object)
     if not isinstance(new, Variable) or not isinstance(old, Variable):
         raise RewriteError(f"{entry.name} returned {new!r} as replacement of {old!r} for {node!r}; both are Variables")
     if old.type is not new.type and old.type.is_super(new.type) is None:
-        raise RewriteError(
+        raise RewriteTypeError(
             f"{entry.name} replaced {old!r} of type {old.type}, at {node!r}, by {new!r} of type {new.type}, "
             "which that type does not include"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import attrs
 from typing_extensions import override
@@ -13,7 +13,7 @@ from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.rewriter import GraphRewriter, NodeRewriter, TransformResult
 
-__all__ = ["NodeRewriterProfile", "PassProfile", "Profiled", "RewriterProfile", "profile_rewriting"]
+__all__ = ["NodeRewriterProfile", "PassProfile", "ProfileObserver", "Profiled", "RewriterProfile", "profile_rewriting"]
 
 
 @final
@@ -38,6 +38,16 @@ class NodeRewriterProfile:
     calls: int = 0
     hits: int = 0
     nodes_made: int = 0
+
+    def joined(self, other: NodeRewriterProfile) -> NodeRewriterProfile:
+        """Return what this and that come to."""
+        return NodeRewriterProfile(
+            self.name,
+            self.seconds + other.seconds,
+            self.calls + other.calls,
+            self.hits + other.hits,
+            self.nodes_made + other.nodes_made,
+        )
 
 
 @final
@@ -94,9 +104,39 @@ class RewriterProfile:
     node_rewriters: tuple[NodeRewriterProfile, ...] = ()
     inner: tuple[RewriterProfile, ...] = ()
 
+    @property
+    def seconds_in_node_rewriters(self) -> float:
+        """The time spent in its node rewriters; the rest of its time goes into walking, applying nodes anew, and checking."""
+        return sum([rewriter.seconds for rewriter in self.node_rewriters])
+
+    @property
+    def most_nodes(self) -> int:
+        """How many nodes the graph had at most, before or after it or one of its passes."""
+        return max([self.nodes_before, self.nodes_after, *[one.nodes for one in self.passes]])
+
+    def totals(self) -> tuple[NodeRewriterProfile, ...]:
+        """Return what each rewriter did in all, wherever it was applied, by name; those that took longest first.
+
+        Graph rewriters that replace something by themselves are among them; their calls are their applications.
+        """
+        found: dict[str, NodeRewriterProfile] = {}
+        stack = [self]
+        while stack:
+            profile = stack.pop()
+            own = NodeRewriterProfile(profile.name, profile.seconds, 1, profile.hits, profile.nodes_made)
+            is_leaf = not (profile.inner or profile.node_rewriters)
+            for one in (*profile.node_rewriters, *([own] if is_leaf else [])):
+                known = found.get(one.name)
+                found[one.name] = one if known is None else known.joined(one)
+            stack.extend(profile.inner)
+        return tuple(sorted(found.values(), key=lambda one: -one.seconds))
+
     @override
     def __str__(self) -> str:
         return "\n".join(["Rewriter profile", "----------------", *_lines(self)])
+
+
+_UNUSED_TOLD: Final = 20
 
 
 def _lines(profile: RewriterProfile) -> list[str]:
@@ -110,6 +150,11 @@ def _lines(profile: RewriterProfile) -> list[str]:
             f"{shown.nodes_before}/{shown.nodes_after} nodes before/after"
             + (f", {shown.hits} replacements, {shown.nodes_made} nodes made" if shown.hits else "")
         )
+        if shown.passes:
+            inside = shown.seconds_in_node_rewriters
+            lines.append(
+                f"{margin}    {len(shown.passes)} passes, {inside:.6f}s in node rewriters, at most {shown.most_nodes} nodes"
+            )
         for i, one in enumerate(shown.passes):
             hits = " ".join([f"({name}, {count})" for name, count in one.hits])
             lines.append(f"{margin}    pass {i} - {one.seconds:.6f}s - {one.nodes} nodes - {hits}".rstrip(" -"))
@@ -121,7 +166,10 @@ def _lines(profile: RewriterProfile) -> list[str]:
         if unused:
             total = sum([r.seconds for r in unused])
             lines.append(f"{margin}    {total:.6f}s - in {len(unused)} rewriters that replaced nothing")
-            lines.extend([f"{margin}      {r.seconds:.6f}s - {r.calls} calls - {r.name}" for r in unused])
+            told = unused[:_UNUSED_TOLD]
+            lines.extend([f"{margin}      {r.seconds:.6f}s - {r.calls} calls - {r.name}" for r in told])
+            if len(unused) > len(told):
+                lines.append(f"{margin}      and {len(unused) - len(told)} more that took less")
         stack.extend([(inner, level + 1) for inner in reversed(shown.inner)])
     return lines
 
@@ -150,9 +198,9 @@ def profile_rewriting(rewriter: GraphRewriter, fgraph: FunctionGraph) -> Profile
     Profiled
         The rewritten graph, and the profile: data, and a table when it is printed.
     """
-    observer = _ProfileObserver(fgraph)
+    observer = ProfileObserver(fgraph)
     rewritten = rewriter.rewrite_observed(fgraph, observer)
-    return Profiled(rewritten, observer.finished[0])
+    return Profiled(rewritten, observer.profile)
 
 
 class _Running:
@@ -180,21 +228,43 @@ class _Counts:
         self.calls = self.hits = self.nodes_made = 0
 
 
-class _ProfileObserver(Observer):
-    """Collects a profile."""
+@final
+class ProfileObserver(Observer):
+    """Collects the profile of one graph rewriter, and of all that it applies.
+
+    Parameters
+    ----------
+    fgraph
+        The graph that it is given: its nodes are not counted as made.
+    """
+
+    __slots__ = ("_finished", "_known", "_running")
 
     def __init__(self, fgraph: FunctionGraph) -> None:
-        self.running: list[_Running] = []
-        self.finished: list[RewriterProfile] = []
-        self.known: set[Apply[Any]] = set(fgraph.apply_nodes)
+        self._running: list[_Running] = []
+        self._finished: list[RewriterProfile] = []
+        self._known: set[Apply[Any]] = set(fgraph.apply_nodes)
+
+    @property
+    def profile(self) -> RewriterProfile:
+        """The profile; there is one when the rewriter has ended.
+
+        Raises
+        ------
+        ValueError
+            No rewriter has ended yet.
+        """
+        if not self._finished:
+            raise ValueError("there is no profile yet: no rewriter that was observed has ended")
+        return self._finished[0]
 
     @override
     def entered(self, rewriter: GraphRewriter, fgraph: FunctionGraph) -> None:
-        self.running.append(_Running(rewriter, fgraph))
+        self._running.append(_Running(rewriter, fgraph))
 
     @override
     def left(self, rewriter: GraphRewriter, fgraph: FunctionGraph) -> None:
-        ended = self.running.pop()
+        ended = self._running.pop()
         counted = sorted(ended.node_rewriters.items(), key=lambda pair: -pair[1].seconds)
         profile = RewriterProfile(
             rewriter.name,
@@ -208,16 +278,16 @@ class _ProfileObserver(Observer):
             tuple([NodeRewriterProfile(name, c.seconds, c.calls, c.hits, c.nodes_made) for name, c in counted]),
             tuple(ended.inner),
         )
-        (self.running[-1].inner if self.running else self.finished).append(profile)
+        (self._running[-1].inner if self._running else self._finished).append(profile)
 
     @override
     def pass_began(self, fgraph: FunctionGraph) -> None:
-        self.running[-1].pass_hits = {}
-        self.running[-1].pass_start = (time.perf_counter(), len(fgraph.order))
+        self._running[-1].pass_hits = {}
+        self._running[-1].pass_start = (time.perf_counter(), len(fgraph.order))
 
     @override
     def pass_ended(self, fgraph: FunctionGraph) -> None:
-        current = self.running[-1]
+        current = self._running[-1]
         start, nodes = current.pass_start
         hits = sorted(current.pass_hits.items(), key=lambda pair: -pair[1])
         current.passes.append(PassProfile(time.perf_counter() - start, nodes, tuple(hits)))
@@ -227,27 +297,27 @@ class _ProfileObserver(Observer):
         self, rewriter: str | None, before: Sequence[Variable[Any]], after: Sequence[Variable[Any] | None]
     ) -> None:
         made = self._count_new(after)
-        if rewriter is None or not self.running:
+        if rewriter is None or not self._running:
             return
-        current = self.running[-1]
+        current = self._running[-1]
         counts = current.node_rewriters.get(rewriter, current.own)
         counts.hits += 1
         counts.nodes_made += made
         current.pass_hits[rewriter] = current.pass_hits.get(rewriter, 0) + 1
 
     def _count_new(self, variables: Sequence[Variable[Any] | None]) -> int:
-        before = len(self.known)
+        before = len(self._known)
         stack = [variable.owner for variable in variables if variable is not None]
         while stack:
             node = stack.pop()
-            if node is not None and node not in self.known:
-                self.known.add(node)
+            if node is not None and node not in self._known:
+                self._known.add(node)
                 stack.extend([variable.owner for variable in node.inputs])
-        return len(self.known) - before
+        return len(self._known) - before
 
     @override
     def transform_of(self, rewriter: NodeRewriter, transform: Transform) -> Transform:
-        counts = self.running[-1].node_rewriters.setdefault(rewriter.name, _Counts())
+        counts = self._running[-1].node_rewriters.setdefault(rewriter.name, _Counts())
 
         def timed(fgraph: FunctionGraph, node: Apply[Any]) -> TransformResult:
             start = time.perf_counter()

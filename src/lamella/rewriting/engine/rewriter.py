@@ -13,8 +13,9 @@ import attrs
 from typing_extensions import override
 
 from lamella.config import config
-from lamella.errors import GraphCheckError, RewriteError
+from lamella.errors import GraphCheckError, RewriteError, RewriteTypeError
 from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, substitute
+from lamella.rewriting.engine.alignment import report_changes
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.pickling import found_by_name
@@ -95,16 +96,12 @@ class GraphRewriter(Rewriter):
     def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
         """Do what `apply` does, telling `observer` what is replaced by what.
 
-        A rewriter that consists of others overrides this and has them report; of one that only has `apply`, the outputs are
-        reported.
+        A rewriter that consists of others overrides this and has them report, and so does one that knows better; of one that
+        only has `apply`, the two graphs are compared.
         """
         rewritten = self.apply(fgraph)
-        if observer is not None and isinstance(rewritten, FunctionGraph):
-            changed = [
-                (old, new) for old, new in zip(fgraph.outputs, rewritten.outputs, strict=False) if old is not new
-            ]
-            if changed:
-                observer.replaced(self.name, [old for old, _ in changed], [new for _, new in changed])
+        if observer is not None and rewritten is not fgraph:
+            report_changes(self.name, fgraph, rewritten, observer)
         return rewritten
 
     @final
@@ -196,7 +193,7 @@ def _check_contract(rewriter: GraphRewriter, old: FunctionGraph, new: object) ->
         )
     for i, (was, now) in enumerate(zip(old.outputs, new.outputs, strict=True)):
         if was.type.is_super(now.type) is None:
-            raise RewriteError(
+            raise RewriteTypeError(
                 f"{rewriter.name} replaced output {i}, {was!r} of type {was.type}, by {now!r} of type {now.type}, which that type "
                 "does not include"
             )
