@@ -298,13 +298,21 @@ def neg_of_divide(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
 
 @node_rewriter(elementwise(Neg))
 def neg_of_sub(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``-(n - m) -> m - n``
+    """``-(n - m) -> m - n``, and ``-(n + c) -> -c - n``, for a number c.
 
     Valid for integers, modulo their range; of floats, -0.0 would become 0.0. It pays because one operation is computed, where nothing else needs
-    the difference.
+    the difference or sum.
     """
-    found = applied(Sub, node.inputs[0])
-    if found is None or _dtype(node) not in INTEGER_DTYPES:
+    dtype = _dtype(node)
+    if dtype not in INTEGER_DTYPES:
         return None
-    x, y = found
-    return instead_of(node, lt.sub(y, x))
+    inner = node.inputs[0]
+    found = applied(Sub, inner)
+    if found is not None:
+        x, y = found
+        return instead_of(node, lt.sub(y, x))
+    if inner.owner is None or applied(Add, inner) is None:
+        return None
+    known = with_number(inner.owner)
+    negated = None if known is None else _minus(known[1], dtype)
+    return None if known is None or negated is None else instead_of(node, lt.sub(negated, known[2]))

@@ -17,6 +17,7 @@ import numpy as np
 from lamella.ir import (
     FLOAT_DTYPES,
     Add,
+    AnnihilatingMul,
     Apply,
     DimShuffle,
     Exp,
@@ -35,13 +36,24 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_number, number, operands, with_number
+from lamella.rewriting.rules.operands import (
+    applied,
+    elementwise,
+    instead_of,
+    is_number,
+    never_negative_zero,
+    number,
+    operands,
+    with_number,
+)
+from lamella.rewriting.rules.products import with_factors_replaced
 from lamella.typing_layer import is_nonnegative
 
 __all__ = [
     "exp_minus_one",
     "exp_of_log",
     "exp_of_log1p",
+    "expm1_of_log",
     "expm1_of_log1p",
     "log1p_of_expm1",
     "log_of_exp",
@@ -50,6 +62,7 @@ __all__ = [
     "log_of_prod",
     "log_of_scaled_exp",
     "one_minus_exp",
+    "x_times_log_of_x",
 ]
 
 
@@ -86,13 +99,17 @@ def log_of_one_plus(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
 
 @node_rewriter(elementwise(Log))
 def log_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``log(exp(x)) -> x``
+    """``log(exp(x)) -> x + 0.0``; for x that is never -0.0, ``log(exp(x)) -> x``.
 
-    Valid for floats. It pays where the exponential overflows or underflows, and because nothing is computed.
+    Valid for floats; the sum makes 0.0 of -0.0, as the logarithm of 1 is. It pays where the exponential overflows or underflows, and because nothing
+    else is computed.
     """
     (y,) = operands(node)
-    x = _float_operand(Exp, y)
-    return None if x is None else instead_of(node, x)
+    found = applied(Exp, y)
+    if found is None or not _is_float(y):
+        return None
+    x = lt.cast(found[0], y.dtype)
+    return instead_of(node, x if never_negative_zero(found[0]) else lt.add(x, 0.0))
 
 
 @node_rewriter(elementwise(Exp))
@@ -126,6 +143,17 @@ def expm1_of_log1p(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     (y,) = operands(node)
     x = _float_operand(Log1p, y)
     return None if x is None else instead_of(node, _where_at_least(x, -1, x))
+
+
+@node_rewriter(elementwise(Expm1))
+def expm1_of_log(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``expm1(log(x)) -> switch(x >= 0, x - 1, nan)``
+
+    Valid for floats; the result is the nearest float. It pays because neither function is computed.
+    """
+    (y,) = operands(node)
+    x = _float_operand(Log, y)
+    return None if x is None else instead_of(node, _where_at_least(x, 0, lt.sub(x, 1)))
 
 
 @node_rewriter(elementwise(Log1p))
@@ -241,3 +269,19 @@ def log_of_prod(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
         is_negative = lt.lt(lt.prod(lt.sign(x), axis=axes), 0)
         result = lt.switch(is_negative, np.nan, lt.sum(lt.log(lt.abs(x)), axis=axes))
     return instead_of(node, result if moved is None else moved.op(result))
+
+
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def x_times_log_of_x(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g * x * log(x) -> g * xlogy(x, x)``, with or without g.
+
+    Valid for real numbers: where x is 0, the result is the limit, 0, instead of NaN. It pays there, as in entropies.
+    """
+
+    def combined(other: TensorVariable, logarithm: TensorVariable) -> TensorVariable | None:
+        found = applied(Log, logarithm)
+        if found is None or found[0] is not other or not _is_float(logarithm):
+            return None
+        return lt.xlogy(other, other)
+
+    return with_factors_replaced(node, Log, combined)

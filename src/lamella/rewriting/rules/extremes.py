@@ -34,6 +34,7 @@ from lamella.rewriting.rules.operands import (
     elementwise,
     instead_of,
     is_number,
+    number,
     operands,
     same_number,
     whole_fill,
@@ -41,7 +42,14 @@ from lamella.rewriting.rules.operands import (
 )
 from lamella.typing_layer import is_nonnegative
 
-__all__ = ["clip_without_bounds", "extreme_of_bounds", "extreme_of_itself", "extreme_with_no_bound"]
+__all__ = [
+    "clip_of_clip",
+    "clip_without_bounds",
+    "extreme_of_bounds",
+    "extreme_of_itself",
+    "extreme_with_no_bound",
+    "extremes_to_clip",
+]
 
 _EXTREMES: Final = (Maximum, Minimum)
 
@@ -113,6 +121,75 @@ def extreme_of_bounds(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
         return None
     function: Any = np.maximum if _kind(node) is Maximum else np.minimum
     return instead_of(node, node.op(inner[2], constant(function(a, b), dtype=dtype)))
+
+
+def _bound(variable: TensorVariable, dtype: str) -> float | None:
+    """Return the number that a constant of a dtype repeats, if it is neither a NaN nor a zero of floats, which has a sign."""
+    known = number(variable)
+    if known is None or isinstance(known, complex) or known != known or variable.dtype != dtype:
+        return None
+    return None if known == 0 and dtype in FLOAT_DTYPES else known
+
+
+@node_rewriter(elementwise(*_EXTREMES))
+def extremes_to_clip(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``minimum(maximum(x, 1), 2) -> clip(x, 1, 2)``, and ``maximum(minimum(x, 2), 1) -> clip(x, 1, 2)``, for numbers of which the first is not more.
+
+    Valid for numbers of one dtype. Of zeros of two signs neither is the greater: with a zero of floats for a bound only what compares in the order
+    that `clip` does is rewritten. It pays because one node is computed, and others see what is in between.
+    """
+    outer = with_number(node)
+    if outer is None or outer[2].owner is None:
+        return None
+    kind = _kind(node)
+    other = Minimum if kind is Maximum else Maximum
+    dtype = node.outputs[0].type.dtype
+    inner = with_number(outer[2].owner) if applied(other, outer[2]) else None
+    if inner is None or dtype in COMPLEX_DTYPES or inner[2].dtype != dtype:
+        return None
+    low, high = (outer[1], inner[1]) if kind is Maximum else (inner[1], outer[1])
+    in_order = kind is Minimum and node.inputs[1] is high and outer[2].owner.inputs[1] is low
+    if not in_order or low.dtype != dtype or high.dtype != dtype:
+        least, greatest = _bound(low, dtype), _bound(high, dtype)
+        if least is None or greatest is None or least > greatest:
+            return None
+    return instead_of(node, lt.clip(inner[2], low, high))
+
+
+def _clipped(variable: TensorVariable) -> tuple[TensorVariable, float, float] | None:
+    """Return x and the bounds, if the Variable is x between two numbers of its dtype, the lesser first."""
+    found = applied(Clip, variable)
+    if found is None or found[0].dtype != variable.dtype:
+        return None
+    least, greatest = _bound(found[1], variable.dtype), _bound(found[2], variable.dtype)
+    return None if least is None or greatest is None or least > greatest else (found[0], least, greatest)
+
+
+@node_rewriter(elementwise(Clip, *_EXTREMES))
+def clip_of_clip(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``clip(clip(x, 0, 5), 3, 8) -> clip(x, 3, 5)``, ``maximum(clip(x, 0, 5), 3) -> clip(x, 3, 5)``, and so on, for numbers; bounds that exclude one another become one.
+
+    Valid for numbers of one dtype; zeros of floats are left alone. It pays because one node is computed.
+    """
+    out = node.outputs[0]
+    if applied(Clip, out):
+        found = _clipped(out)  # type: ignore[arg-type]  # the outputs of an elementwise node are tensors
+        if found is None:
+            return None
+        middle, least, greatest = found
+    else:
+        known = with_number(node)
+        bound = None if known is None else _bound(known[1], out.type.dtype)
+        if known is None or bound is None:
+            return None
+        middle = known[2]
+        least, greatest = (bound, math.inf) if _kind(node) is Maximum else (-math.inf, bound)
+    inner = None if middle.dtype != out.type.dtype else _clipped(middle)
+    if inner is None:
+        return None
+    x, low, high = inner
+    bounds = [constant(min(max(v, least), greatest), dtype=out.type.dtype) for v in (low, high)]
+    return instead_of(node, lt.clip(x, *bounds))
 
 
 @node_rewriter(elementwise(Clip))

@@ -19,18 +19,30 @@ from lamella.ir import (
     Cosh,
     FunctionGraph,
     Log,
+    Log1p,
     Mul,
+    Neg,
     Reciprocal,
     Sinh,
+    Square,
+    Sub,
+    Tanh,
     TensorVariable,
     TrueDivide,
+    constant,
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, operands
+from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_number, operands
 from lamella.rewriting.rules.products import with_factors_replaced
 
-__all__ = ["log_of_cosh", "sinh_by_cosh", "sinh_times_reciprocal_of_cosh"]
+__all__ = [
+    "log1p_of_minus_square_of_tanh",
+    "log_of_cosh",
+    "sinh_by_cosh",
+    "sinh_times_reciprocal_of_cosh",
+    "slope_of_tanh_by_slope_of_tanh",
+]
 
 
 @node_rewriter(elementwise(Log))
@@ -49,6 +61,40 @@ def log_of_cosh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     large = lt.add(size, lt.sub(lt.softplus(lt.mul(size, -2.0)), math.log(2)))
     small = lt.log1p(lt.mul(2.0, lt.square(lt.sinh(lt.mul(x, 0.5)))))
     return instead_of(node, lt.switch(lt.lt(size, 1.0), small, large))
+
+
+@node_rewriter(elementwise(Log1p))
+def log1p_of_minus_square_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log1p(-tanh(x)**2) -> -2 * log(cosh(x))``
+
+    Valid for floats. It pays where the tangent is near 1, as in the density of what a hyperbolic tangent squashes: there the plain form is -inf.
+    """
+    negated = applied(Neg, node.inputs[0])
+    square = None if negated is None else applied(Square, negated[0])
+    found = None if square is None else applied(Tanh, square[0])
+    if found is None or square is None or square[0].dtype not in FLOAT_DTYPES:
+        return None
+    return instead_of(node, lt.mul(-2, lt.log(lt.cosh(lt.cast(found[0], square[0].dtype)))))
+
+
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def slope_of_tanh_by_slope_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g * (1 / (1 - z**2)) * (1 - z**2) -> g``, for z of ``tanh(x)``, with or without g.
+
+    Valid for floats: the slope of a hyperbolic tangent is not 0, but where it is rounded. It pays where z is near 1, as in derivatives of
+    ``log(1 - tanh(x)**2)``.
+    """
+
+    def combined(other: TensorVariable, slope: TensorVariable) -> TensorVariable | None:
+        reciprocal, difference = applied(Reciprocal, other), applied(Sub, slope)
+        if reciprocal is None or difference is None or reciprocal[0] is not slope or not is_number(difference[0], 1):
+            return None
+        square = applied(Square, difference[1])
+        if square is None or applied(Tanh, square[0]) is None or slope.dtype not in FLOAT_DTYPES:
+            return None
+        return lt.second(slope, constant(1, dtype=slope.dtype))
+
+    return with_factors_replaced(node, Sub, combined)
 
 
 @node_rewriter(elementwise(TrueDivide))

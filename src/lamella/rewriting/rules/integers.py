@@ -46,12 +46,15 @@ from lamella.rewriting.rules.operands import (
 __all__ = [
     "bits_with_number",
     "divide_integer_by_one",
+    "divide_integer_by_power_of_two",
+    "divide_zero",
     "integer_and_itself",
     "integer_products_collected",
     "integer_sums_collected",
     "mul_integer_by_zero",
     "shift_by_zero",
     "sub_integer_from_itself",
+    "wrapped",
 ]
 
 
@@ -61,7 +64,7 @@ def _of_integers(node: Apply[Any]) -> bool:
     return dtype in INTEGER_DTYPES and all([variable.type.dtype == dtype for variable in node.inputs])
 
 
-def _wrapped(value: int, dtype: str) -> TensorConstant:
+def wrapped(value: int, dtype: str) -> TensorConstant:
     """Return the number of a dtype that equals an integer modulo the dtype's range."""
     limits = np.iinfo(dtype)
     return constant((value - limits.min) % (limits.max - limits.min + 1) + limits.min, dtype=dtype)
@@ -112,7 +115,7 @@ def integer_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
     dtype = node.outputs[0].type.dtype
     added = outer.added + (-inner.added if outer.is_negated else inner.added)
     negated = outer.is_negated != inner.is_negated
-    total = _wrapped(added, dtype)
+    total = wrapped(added, dtype)
     if negated:
         return instead_of(node, lt.sub(total, inner.x))
     return instead_of(node, inner.x if is_number(total, 0) else lt.add(inner.x, total))
@@ -135,7 +138,7 @@ def integer_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[
     a, b = _integer(outer[1]), _integer(inner[1])
     if a is None or b is None:
         return None
-    return instead_of(node, lt.mul(inner[2], _wrapped(a * b, node.outputs[0].type.dtype)))
+    return instead_of(node, lt.mul(inner[2], wrapped(a * b, node.outputs[0].type.dtype)))
 
 
 @node_rewriter(elementwise(Sub, BitwiseXor))
@@ -215,3 +218,40 @@ def shift_by_zero(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     """
     x, y = operands(node)
     return instead_of(node, x) if is_number(y, 0) else None
+
+
+def _exponent_of_two(variable: TensorVariable, dtype: str) -> int | None:
+    """Return k, for a constant of a dtype that repeats ``2**k``."""
+    known = number(variable)
+    if not isinstance(known, int) or isinstance(known, bool) or known <= 0 or variable.dtype != dtype:
+        return None
+    return known.bit_length() - 1 if known & (known - 1) == 0 else None
+
+
+@node_rewriter(elementwise(FloorDivide, Mod))
+def divide_integer_by_power_of_two(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``n // 8 -> n >> 3``, and ``n % 8 -> n & 7``
+
+    Always valid, of negative integers too: quotients are rounded down, as bits are dropped. It pays because processors divide slowly.
+    """
+    x, y = operands(node)
+    dtype = node.outputs[0].type.dtype
+    if dtype not in INTEGER_DTYPES or x.dtype != dtype:
+        return None
+    exponent = _exponent_of_two(y, dtype)
+    if exponent is None:
+        return None
+    if applied(Mod, node.outputs[0]):
+        return instead_of(node, lt.bitwise_and(x, constant((1 << exponent) - 1, dtype=dtype)))
+    return instead_of(node, lt.right_shift(x, constant(exponent, dtype=dtype)))
+
+
+@node_rewriter(elementwise(FloorDivide, Mod))
+def divide_zero(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``0 // n -> 0``, and ``0 % n -> 0``
+
+    Valid for integers, of which 0 divided by 0 is 0, too. It pays because nothing is computed.
+    """
+    if node.outputs[0].type.dtype not in INTEGER_DTYPES or not is_number(node.inputs[0], 0):
+        return None
+    return whole_fill(node, 0)

@@ -11,8 +11,10 @@ The Ops on the right overflow and underflow nowhere where the result does not. S
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 
 from lamella.ir import (
     FLOAT_DTYPES,
@@ -23,6 +25,7 @@ from lamella.ir import (
     Exp,
     FunctionGraph,
     Log,
+    Log1p,
     LogSoftmax,
     LogSumExp,
     Mul,
@@ -37,17 +40,22 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, operands
+from lamella.rewriting.rules.operands import applied, elementwise, instead_of, number, operands
 from lamella.rewriting.rules.products import with_factors_replaced
 
 __all__ = [
     "exp_by_sum_of_exp",
+    "exp_of_log_softmax",
     "exp_times_reciprocal_of_sum",
+    "log1p_of_two_exps",
     "log_of_softmax",
     "log_of_sum_of_exp",
     "log_of_two_exps",
     "x_minus_log_sum_exp",
 ]
+
+
+_MOST_TERMS: Final = 8
 
 
 def _exponent(variable: Variable[Any]) -> TensorVariable | None:
@@ -75,20 +83,59 @@ def _keeps(node: Apply[Any], axes: Sequence[int]) -> bool:
 
 @node_rewriter(elementwise(Log))
 def log_of_two_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``log(exp(x) + exp(y)) -> logaddexp(x, y)``
+    """``log(exp(x) + exp(y)) -> logaddexp(x, y)``; ``log(c + exp(x)) -> logaddexp(x, log(c))``, for a number c > 0; so too for more terms, in sums of sums.
 
-    Valid for floats. It pays where an exponential overflows or underflows.
+    Valid for floats. It pays where an exponential overflows or underflows. ``log(1 + exp(x))`` is left to `log_of_one_plus`.
     """
-    found = applied(Add, node.inputs[0])
-    if found is None:
-        return None
-    total: TensorVariable | None = None
-    for term in found:
+    terms = _terms(node.inputs[0])
+    exponents: list[TensorVariable] = []
+    added = 0.0
+    for term in terms:
         x = _exponent(term)
-        if x is None:
+        if x is not None:
+            exponents.append(x)
+            continue
+        known = number(term)
+        if known is None or isinstance(known, complex) or not 0 < known < math.inf:
             return None
-        total = x if total is None else lt.logaddexp(total, x)
-    return None if total is None else instead_of(node, total)
+        added += known
+    if not exponents or len(terms) < 2 or (added == 1 and len(terms) == 2):
+        return None
+    total = reduce(_logaddexp, exponents)
+    if added == 1:
+        return instead_of(node, lt.softplus(total))
+    return instead_of(node, lt.logaddexp(total, math.log(added)) if added else total)
+
+
+@node_rewriter(elementwise(Log1p))
+def log1p_of_two_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log1p(exp(x) + exp(y)) -> softplus(logaddexp(x, y))``; so too for more terms, in sums of sums.
+
+    Valid for floats. It pays where an exponential overflows.
+    """
+    exponents = [_exponent(term) for term in _terms(node.inputs[0])]
+    known = [x for x in exponents if x is not None]
+    if len(known) < 2 or len(known) < len(exponents):
+        return None
+    return instead_of(node, lt.softplus(reduce(_logaddexp, known)))
+
+
+def _logaddexp(x: TensorVariable, y: TensorVariable) -> TensorVariable:
+    return lt.logaddexp(x, y)
+
+
+def _terms(variable: Variable[Any]) -> list[TensorVariable]:
+    """Return what is added up in a Variable, in sums of sums, of one dtype; a few terms at most."""
+    found: list[TensorVariable] = []
+    left: list[Variable[Any]] = [variable]
+    while left and len(left) + len(found) <= _MOST_TERMS:
+        term = left.pop()
+        added = applied(Add, term)
+        if added is not None and all([v.dtype == term.type.dtype for v in added]):
+            left.extend(reversed(added))
+        else:
+            found.append(as_tensor_variable(term))
+    return [] if left else found
 
 
 @node_rewriter(elementwise(Log))
@@ -178,6 +225,19 @@ def log_of_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     if inner is None or not isinstance(inner.op, Softmax):
         return None
     return instead_of(node, LogSoftmax(inner.op.axes)(as_tensor_variable(inner.inputs[0])))
+
+
+@node_rewriter(elementwise(Exp))
+def exp_of_log_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``exp(log_softmax(x, axes)) -> softmax(x, axes)``, where nothing else needs ``log_softmax(x, axes)``.
+
+    Valid for floats. It pays because one pass is made, without logarithms, whose rounding errors the exponential multiplies.
+    """
+    y = node.inputs[0]
+    inner = y.owner
+    if inner is None or not isinstance(inner.op, LogSoftmax) or len(fgraph.get_clients(y)) > 1:
+        return None
+    return instead_of(node, Softmax(inner.op.axes)(as_tensor_variable(inner.inputs[0])))
 
 
 @node_rewriter(elementwise(Sub))

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lamella.ir import (
     FLOAT_DTYPES,
     Add,
@@ -22,11 +24,14 @@ from lamella.ir import (
     Expm1,
     FunctionGraph,
     Log,
+    Log1mExp,
     Log1p,
+    LogSigmoid,
     Mul,
     Neg,
     Reciprocal,
     Sigmoid,
+    Softplus,
     Square,
     Sub,
     TensorVariable,
@@ -39,10 +44,14 @@ from lamella.rewriting.rules.products import with_factors_replaced
 
 __all__ = [
     "exp_by_one_plus_exp",
+    "exp_of_stable_log",
     "exp_times_sigmoid",
+    "expm1_of_softplus",
     "log1mexp_of_differences",
     "log1p_of_exp",
     "log1p_of_minus_sigmoid",
+    "log_of_difference_of_exps",
+    "log_of_expm1",
     "log_of_sigmoid",
     "one_minus_sigmoid",
     "reciprocal_of_one_plus_exp",
@@ -164,6 +173,37 @@ def log_of_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     return None if found is None else instead_of(node, lt.log_sigmoid(found[0]))
 
 
+@node_rewriter(elementwise(Exp))
+def exp_of_stable_log(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``exp(softplus(x)) -> 1 + exp(x)``; ``exp(log_sigmoid(x)) -> sigmoid(x)``; ``exp(log1mexp(x)) -> switch(x <= 0, 0 - expm1(x), nan)``
+
+    Valid for floats. It pays because the logarithm is not computed, whose rounding errors the exponential multiplies.
+    """
+    (y,) = operands(node)
+    dtype = node.outputs[0].type.dtype
+    found = applied((Softplus, LogSigmoid, Log1mExp), y)
+    if found is None or dtype != y.dtype:
+        return None
+    x = lt.cast(found[0], dtype)
+    if applied(Softplus, y):
+        return instead_of(node, lt.add(1, lt.exp(x)))
+    if applied(LogSigmoid, y):
+        return instead_of(node, lt.sigmoid(x))
+    return instead_of(node, lt.switch(lt.le(x, 0), lt.sub(0, lt.expm1(x)), np.nan))
+
+
+@node_rewriter(elementwise(Expm1))
+def expm1_of_softplus(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``expm1(softplus(x)) -> exp(x)``
+
+    Valid for floats. It pays because the logarithm is not computed, whose rounding errors the exponential multiplies.
+    """
+    (y,) = operands(node)
+    found = applied(Softplus, y)
+    dtype = node.outputs[0].type.dtype
+    return None if found is None or dtype != y.dtype else instead_of(node, lt.exp(lt.cast(found[0], dtype)))
+
+
 @node_rewriter(elementwise(Log1p))
 def log1p_of_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``log1p(-sigmoid(x)) -> log_sigmoid(-x)``
@@ -188,6 +228,37 @@ def log1p_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable
     negated = applied(Neg, y)
     x = None if negated is None else _exponent(negated[0])
     return None if x is None else instead_of(node, lt.log1mexp(x))
+
+
+@node_rewriter(elementwise(Log))
+def log_of_expm1(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(expm1(x)) -> x + log1mexp(-x)``
+
+    Valid for floats. It pays where the exponential overflows.
+    """
+    (y,) = operands(node)
+    found = applied(Expm1, y)
+    if found is None or y.dtype not in FLOAT_DTYPES:
+        return None
+    x = lt.cast(found[0], y.dtype)
+    return instead_of(node, lt.add(x, lt.log1mexp(lt.neg(x))))
+
+
+@node_rewriter(elementwise(Log))
+def log_of_difference_of_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(exp(x) - exp(y)) -> x + log1mexp(y - x)``, and -inf where both are -inf.
+
+    Valid for floats of one dtype. It pays where exponentials overflow or underflow, and where their difference cancels.
+    """
+    (difference,) = operands(node)
+    found = applied(Sub, difference)
+    if found is None:
+        return None
+    x, y = _exponent(found[0]), _exponent(found[1])
+    if x is None or y is None or x.dtype != difference.dtype or y.dtype != difference.dtype:
+        return None
+    both_vanish = lt.logical_and(lt.eq(x, -np.inf), lt.eq(y, -np.inf))
+    return instead_of(node, lt.switch(both_vanish, -np.inf, lt.add(x, lt.log1mexp(lt.sub(y, x)))))
 
 
 @node_rewriter(elementwise(Log))

@@ -16,6 +16,8 @@ from lamella.ir import (
     SIGNED_DTYPES,
     Abs,
     Apply,
+    Cos,
+    Cosh,
     FunctionGraph,
     Mul,
     Neg,
@@ -43,13 +45,18 @@ from lamella.typing_layer import is_nonnegative
 
 __all__ = [
     "abs_of_nonnegative",
+    "even_function_of_negated",
     "even_of_negated",
     "integer_power",
     "mul_by_itself",
+    "mul_of_reciprocal",
     "one_divided",
     "power_by_half",
+    "power_by_halves",
+    "power_by_other_halves",
     "power_by_small_integer",
     "power_by_unit",
+    "product_of_abs",
     "reciprocal_of_neg",
     "sqrt_of_square",
     "square_of_sqrt",
@@ -101,6 +108,37 @@ def power_by_half(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
         return None
     x = found[0]
     return instead_of(node, lt.sqrt(lt.cast(x, found[2]))) if never_negative_zero(x) and is_nonnegative(x) else None
+
+
+@node_rewriter(elementwise(Power))
+def power_by_halves(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x**0.5 -> switch(x == -inf, inf, sqrt(x) + 0.0)``, for floats, where `power_by_half` does not say it shorter.
+
+    Always valid: the sum makes 0.0 of -0.0, and the choice says of minus infinity what a power does. Roots are the nearest float, which powers
+    need not be. It pays because a root takes less time.
+    """
+    found = _by_number(node)
+    if found is None or found[1] != 0.5 or found[2] not in FLOAT_DTYPES:
+        return None
+    x = lt.cast(found[0], found[2])
+    return instead_of(node, lt.switch(lt.eq(x, -math.inf), math.inf, lt.add(lt.sqrt(x), 0.0)))
+
+
+@node_rewriter(elementwise(Power))
+def power_by_other_halves(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x**-0.5 -> switch(x == -inf, 0, 1 / (sqrt(x) + 0.0))``, and ``x**1.5 -> switch(x == -inf, inf, x * sqrt(x))``, for floats.
+
+    Valid for floats, where a root and a quotient or product round twice, a power once. It pays because a root takes less time.
+    """
+    found = _by_number(node)
+    if found is None or found[1] not in (-0.5, 1.5) or found[2] not in FLOAT_DTYPES:
+        return None
+    x = lt.cast(found[0], found[2])
+    if found[1] == 1.5:
+        of_minus_infinity, result = math.inf, lt.mul(x, lt.sqrt(x))
+    else:
+        of_minus_infinity, result = 0.0, lt.reciprocal(lt.add(lt.sqrt(x), 0.0))
+    return instead_of(node, result if is_nonnegative(x) else lt.switch(lt.eq(x, -math.inf), of_minus_infinity, result))
 
 
 def _product(x: TensorVariable, factors: int) -> TensorVariable:
@@ -197,6 +235,55 @@ def even_of_negated(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
     if found is None or found[0].dtype not in (*FLOAT_DTYPES, *SIGNED_DTYPES):
         return None
     return instead_of(node, (lt.square if is_square else lt.abs)(found[0]))
+
+
+@node_rewriter(elementwise(Cos, Cosh))
+def even_function_of_negated(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``cos(-x) -> cos(x)``; ``cosh(-x) -> cosh(x)``; likewise of ``abs(x)``.
+
+    Valid for floats. It pays because one operation is computed, where nothing else needs the other.
+    """
+    found = applied((Neg, Abs), node.inputs[0])
+    if found is None or found[0].dtype not in FLOAT_DTYPES:
+        return None
+    return instead_of(node, node.op(found[0]))
+
+
+@node_rewriter(elementwise(Mul, TrueDivide))
+def product_of_abs(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``abs(x) * abs(y) -> abs(x * y)``, and ``abs(x) / abs(y) -> abs(x / y)``, for x and y as large as the result.
+
+    Valid for floats. It pays because one magnitude is computed, where nothing else needs the other.
+    """
+    out = node.outputs[0].type
+    if out.dtype not in FLOAT_DTYPES or len(node.inputs) != 2:
+        return None
+    x, y = operands(node)
+    first = applied(Abs, x)
+    second = None if first is None else applied(Abs, y)
+    if first is None or second is None or first[0] is second[0]:
+        return None
+    if any([v.dtype != out.dtype or v.type.broadcastable != out.broadcastable for v in (*first, *second)]):
+        return None
+    return instead_of(node, lt.abs(node.op(*first, *second)))
+
+
+@node_rewriter(elementwise(Mul))
+def mul_of_reciprocal(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x * (1 / y) -> x / y``, for y as large as the result, where nothing else needs ``1 / y``.
+
+    Valid for floats; the quotient rounds once, and does not overflow in between. It pays because one operation is computed.
+    """
+    out = node.outputs[0].type
+    if out.dtype not in FLOAT_DTYPES or len(node.inputs) != 2:
+        return None
+    for reciprocal, x in zip(operands(node), reversed(operands(node)), strict=True):
+        found = applied(Reciprocal, reciprocal)
+        if found is None or found[0].dtype != out.dtype or reciprocal.type.broadcastable != out.broadcastable:
+            continue
+        if len(fgraph.get_clients(reciprocal)) <= 1 and x.dtype == out.dtype and applied(Reciprocal, x) is None:
+            return instead_of(node, lt.true_divide(x, found[0]))
+    return None
 
 
 @node_rewriter(elementwise(Abs))
