@@ -33,6 +33,7 @@ from lamella.ir.control import check_and_raise as check_and_raise
 from lamella.ir.control import checkpoint as checkpoint
 from lamella.ir.control import ifelse as ifelse
 from lamella.ir.control import print_attributes as print_attributes
+from lamella.ir.graph import BUILT_FOR as BUILT_FOR
 from lamella.ir.graph import NO_VALUE as NO_VALUE
 from lamella.ir.graph import Apply as Apply
 from lamella.ir.graph import Client as Client
@@ -66,6 +67,7 @@ from lamella.ir.graph import apply_ancestors as apply_ancestors
 from lamella.ir.graph import apply_depends_on as apply_depends_on
 from lamella.ir.graph import applys_between as applys_between
 from lamella.ir.graph import as_op as as_op
+from lamella.ir.graph import canonical as canonical
 from lamella.ir.graph import clone_replace as clone_replace
 from lamella.ir.graph import deep_copy_op as deep_copy_op
 from lamella.ir.graph import describe_node as describe_node
@@ -285,6 +287,7 @@ from lamella.ir.tensor import NewAxisEntry as NewAxisEntry
 from lamella.ir.tensor import NewOrder as NewOrder
 from lamella.ir.tensor import Nonzero as Nonzero
 from lamella.ir.tensor import Prod as Prod
+from lamella.ir.tensor import ReducedElemwise as ReducedElemwise
 from lamella.ir.tensor import Reshape as Reshape
 from lamella.ir.tensor import ScalarFromTensor as ScalarFromTensor
 from lamella.ir.tensor import Shape as Shape
@@ -315,6 +318,7 @@ from lamella.ir.tensor import check_broadcast as check_broadcast
 from lamella.ir.tensor import constant as constant
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor import indexed_axis as indexed_axis
+from lamella.ir.tensor import is_free_of_repetitions as is_free_of_repetitions
 from lamella.ir.tensor import known_integer as known_integer
 from lamella.ir.tensor import known_integers as known_integers
 from lamella.ir.tensor import numpy_index as numpy_index

@@ -219,13 +219,13 @@ from lamella.rewriting.rules.powers import (
     sqrt_of_square,
     square_of_sqrt,
 )
+from lamella.rewriting.rules.read_back import subtensor_of_other_part, take_of_written
 from lamella.rewriting.rules.reassociation import (
     float_multiples_collected,
     float_products_collected,
     float_sums_collected,
     nested_fold,
 )
-from lamella.rewriting.rules.read_back import subtensor_of_other_part, take_of_written
 from lamella.rewriting.rules.reduced_joins import (
     extreme_of_fill,
     reduction_across_join,

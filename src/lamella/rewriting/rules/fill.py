@@ -38,6 +38,7 @@ from lamella.typing_layer import symbolic_shape
 
 __all__ = [
     "alloc_of_fill",
+    "alloc_of_own_shape",
     "alloc_of_unit_axes",
     "alloc_of_whole",
     "dimshuffle_of_fill",
@@ -155,10 +156,23 @@ def alloc_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
 
 
 @node_rewriter([Alloc])
+def alloc_of_own_shape(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``alloc(x, *shape(x)) -> x``
+
+    Always valid. It pays because nothing is copied.
+    """
+    x, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
+    (out,) = node.outputs
+    if x.type.broadcastable != out.type.broadcastable:
+        return None
+    return fitted(x, out) if all([a is b for a, b in zip(symbolic_shape(x), lengths, strict=True)]) else None
+
+
+@node_rewriter([Alloc])
 def alloc_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``alloc(x, n, m) -> specify_shape(x, (n, m))``, for x that is not repeated.
 
-    Always valid. It pays because nothing is copied.
+    Always valid, but that a shape that does not fit is another error: a `ShapeMismatchError` for a `BroadcastError`. It pays because nothing is copied.
     """
     x, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
     (out,) = node.outputs
@@ -180,7 +194,8 @@ def alloc_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVa
 def dimshuffle_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(alloc(v, n, m), 1, 0) -> alloc(dimshuffle(v, 1, 0), m, n)``; the same for ``fill(x, v)``.
 
-    Valid where axes that are dropped are known to have length 1. It pays because those who use the result repeat v by themselves.
+    Valid where axes that are dropped are known to have length 1, but that the error of lengths that do not fit may be a `ShapeMismatchError`. It
+    pays because those who use the result repeat v by themselves.
     """
     (fill,) = node.inputs
     value = repeated(fill)

@@ -25,6 +25,7 @@ __all__ = [
     "Bound",
     "Part",
     "Slice",
+    "bound_of",
     "bounds",
     "entries_of",
     "index_inputs",
@@ -35,6 +36,7 @@ __all__ = [
     "parts_by_axis",
     "parts_of",
     "slice_of",
+    "within_bounds",
 ]
 
 Bound = int | TensorVariable | None
@@ -55,23 +57,24 @@ def index_inputs(node: Apply[Any]) -> Sequence[TensorVariable]:
     return [as_tensor_variable(variable) for variable in node.inputs[first:]]
 
 
+def bound_of(value: int | FromInput | None, inputs: Sequence[TensorVariable]) -> Bound:
+    """Return a bound or an integer of an entry, a number where it is known."""
+    if not isinstance(value, FromInput):
+        return value
+    variable = inputs[value.position]
+    return int(variable.data) if isinstance(variable, TensorConstant) else variable
+
+
 def parts_of(node: Apply[Any]) -> list[Part]:
     """Return the index of a node of `Subtensor` or `IncSubtensor`. Index inputs that are constants are numbers."""
     inputs = index_inputs(node)
-
-    def bound(value: int | FromInput | None) -> Bound:
-        if not isinstance(value, FromInput):
-            return value
-        variable = inputs[value.position]
-        return int(variable.data) if isinstance(variable, TensorConstant) else variable
-
     parts: list[Part] = []
     entries = node.op.idx_list if isinstance(node.op, Subtensor | IncSubtensor) else ()
     for entry in entries:
         if isinstance(entry, SliceEntry):
-            parts.append(slice(bound(entry.start), bound(entry.stop), bound(entry.step)))
+            parts.append(slice(*[bound_of(bound, inputs) for bound in (entry.start, entry.stop, entry.step)]))
         elif isinstance(entry, IntegerEntry):
-            parts.append(bound(entry.index))
+            parts.append(bound_of(entry.index, inputs))
         else:
             parts.append(None)
     return parts
@@ -118,6 +121,15 @@ def parts_by_axis(parts: Sequence[Part]) -> dict[int, int]:
     """Return, for each axis of the indexed array that an index names, the place of its part."""
     places = [place for place, part in enumerate(parts) if part is not None]
     return dict(enumerate(places))
+
+
+def within_bounds(parts: Sequence[Part], x: TensorVariable) -> bool:
+    """Whether all integers of an index of x are known to be within bounds."""
+    for axis, place in parts_by_axis(parts).items():
+        part = parts[place]
+        if not isinstance(part, slice) and numbers_selected(part, x.type.shape[axis]) is None:
+            return False
+    return True
 
 
 def entries_of(parts: Sequence[Part]) -> tuple[tuple[BasicEntry, ...], list[TensorVariable]]:

@@ -1,25 +1,43 @@
-"""Arrays joined out of one, and parts of joined arrays."""
+"""Arrays joined out of one, of nothing, of joined ones or of parts of one; and parts of joined arrays."""
 
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 from lamella.ir import (
     Apply,
+    DimShuffle,
     FunctionGraph,
+    IntegerEntry,
     Join,
     MakeVector,
+    Split,
     Subtensor,
+    TensorConstant,
     TensorVariable,
     Variable,
     as_tensor_variable,
+    constant,
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
 from lamella.rewriting.rules.index_parts import indexed, numbers_selected, parts_by_axis, parts_of, slice_of
+from lamella.rewriting.rules.usage import used_once
 
-__all__ = ["join_of_one", "subtensor_of_join", "subtensor_of_make_vector"]
+__all__ = [
+    "join_of_empty",
+    "join_of_join",
+    "join_of_one",
+    "join_of_scalars",
+    "join_of_split",
+    "make_vector_of_elements",
+    "subtensor_of_join",
+    "subtensor_of_make_vector",
+]
+
+_MOST_SCALARS: Final = 8
+"""Constants with more elements stay vectors."""
 
 
 @node_rewriter([Join])
@@ -29,6 +47,117 @@ def join_of_one(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]] 
     Always valid. It pays because nothing is copied.
     """
     return list(node.inputs) if len(node.inputs) == 1 else None
+
+
+@node_rewriter([Join])
+def join_of_empty(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``join(0, x, y, z) -> join(0, x, z)``, for y that has no elements.
+
+    Valid where y has length 0 along the axis; that its other lengths do not fit is not noticed. It pays because y need not be computed.
+    """
+    if not isinstance(node.op, Join):
+        return None
+    axis = node.op.axis
+    left = [x for x in node.inputs if x.type.shape[axis] != 0]
+    if len(left) == len(node.inputs) or len(node.inputs) == 1:
+        return None
+    return fitted(as_tensor_variable(node.op(*(left or node.inputs[:1]))), node.outputs[0])
+
+
+@node_rewriter([Join])
+def join_of_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``join(0, join(0, x, y), z) -> join(0, x, y, z)``
+
+    Always valid. It pays because x and y are copied once, where nothing else needs what is between.
+    """
+    flat: list[Variable[Any]] = []
+    for x in node.inputs:
+        if x.owner is not None and x.owner.op == node.op and used_once(fgraph, x):
+            flat.extend(x.owner.inputs)
+        else:
+            flat.append(x)
+    if len(flat) == len(node.inputs):
+        return None
+    return fitted(as_tensor_variable(node.op(*flat)), node.outputs[0])
+
+
+@node_rewriter([Join])
+def join_of_scalars(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``join(0, make_vector(a), make_vector(b, c)) -> make_vector(a, b, c)``; the same for ``dimshuffle(a, "x")``, and small constants.
+
+    Always valid. Vectors that stand next to each other become one. It pays because elements are put in their place at once, and because others see
+    that they are scalars.
+    """
+    if node.outputs[0].type.ndim != 1:
+        return None
+    merged: list[TensorVariable | list[TensorVariable]] = []
+    found = 0
+    for x in node.inputs:
+        scalars = _scalars(x)
+        if scalars is None:
+            merged.append(as_tensor_variable(x))
+        elif merged and isinstance(merged[-1], list):
+            merged[-1].extend(scalars)
+            found += 1
+        else:
+            merged.append(scalars)
+    if not found:
+        return None
+    make = MakeVector(node.outputs[0].type.dtype)
+    parts = [as_tensor_variable(make(*part)) if isinstance(part, list) else part for part in merged]
+    return fitted(parts[0] if len(parts) == 1 else as_tensor_variable(node.op(*parts)), node.outputs[0])
+
+
+def _scalars(x: Variable[Any]) -> list[TensorVariable] | None:
+    """Return the scalars that a vector is made of."""
+    if isinstance(x, TensorConstant):
+        return None if x.data.size > _MOST_SCALARS else [constant(value) for value in x.data]
+    match x.owner:
+        case Apply(MakeVector(), inputs):
+            return [as_tensor_variable(element) for element in inputs]
+        case Apply(DimShuffle(0, ("x",)), (element,)):
+            return [as_tensor_variable(element)]
+        case _:
+            return None
+
+
+@node_rewriter([Join])
+def join_of_split(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``join(0, *split(x, lengths)) -> x``
+
+    Valid where all parts are there, in their order, but that the lengths may not fit. It pays because nothing is copied.
+    """
+    source = node.inputs[0].owner
+    if source is None or not isinstance(source.op, Split) or source.outputs != node.inputs:
+        return None
+    if not isinstance(node.op, Join) or source.op.axis != node.op.axis:
+        return None
+    return fitted(as_tensor_variable(source.inputs[0]), node.outputs[0])
+
+
+@node_rewriter([MakeVector])
+def make_vector_of_elements(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``make_vector(x[0], x[1], x[2]) -> x``
+
+    Valid for all elements of x, in their order. It pays because x is there already.
+    """
+    source = _element(node.inputs[0], 0) if node.inputs else None
+    if source is None or source.type.shape != (len(node.inputs),):
+        return None
+    if any([_element(x, place) is not source for place, x in enumerate(node.inputs)]):
+        return None
+    return fitted(source, node.outputs[0])
+
+
+def _element(variable: Variable[Any], place: int) -> TensorVariable | None:
+    """Return the vector of which a scalar is the element at a place."""
+    match variable.owner:
+        case Apply(Subtensor((IntegerEntry(index),)), (TensorVariable(type=kind) as x,)) if kind.ndim == 1:
+            length = kind.shape[0]
+            same = index == place or (isinstance(index, int) and length is not None and index + length == place)
+            return x if same else None
+        case _:
+            return None
 
 
 @node_rewriter([Subtensor])

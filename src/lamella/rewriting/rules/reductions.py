@@ -25,7 +25,7 @@ from lamella.ir import Any as AnyOf
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
 
-__all__ = ["reduction_of_dimshuffle", "reduction_of_reduction", "reduction_of_unit_axes"]
+__all__ = ["reduction_of_dimshuffle", "reduction_of_reduction", "reduction_of_unit_axes", "with_axes"]
 
 _MERGED: Final = (AllOf, AnyOf, Max, Min, Prod, Sum)
 
@@ -46,12 +46,13 @@ def reduction_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
     kept = [axis for axis in range(x.ndim) if axis in reduced or axis not in op.axes]
     dropped = lt.dimshuffle(x, kept)
     if reduced:
-        return fitted(_with_axes(op, [kept.index(axis) for axis in reduced])(dropped), node.outputs[0])
+        return fitted(with_axes(op, [kept.index(axis) for axis in reduced])(dropped), node.outputs[0])
     alone = _of_one(op, dropped)
     return None if alone is None else fitted(alone, node.outputs[0])
 
 
-def _with_axes(op: CAReduce, axes: list[int]) -> CAReduce:
+def with_axes(op: CAReduce, axes: list[int]) -> CAReduce:
+    """Return the same reduction along other axes."""
     if isinstance(op, Sum | Prod):
         return type(op)(axes, op.dtype, op.acc_dtype)
     return type(op)(axes)
@@ -85,10 +86,10 @@ def reduction_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
             pass
         case _:
             return None
-    if _with_axes(op, []) != _with_axes(inner, []) or len(fgraph.get_clients(middle)) > 1:
+    if with_axes(op, []) != with_axes(inner, []) or len(fgraph.get_clients(middle)) > 1:
         return None
     left = [axis for axis in range(x.ndim) if axis not in inner.axes]
-    return fitted(_with_axes(op, sorted([*inner.axes, *[left[axis] for axis in op.axes]]))(x), node.outputs[0])
+    return fitted(with_axes(op, sorted([*inner.axes, *[left[axis] for axis in op.axes]]))(x), node.outputs[0])
 
 
 @node_rewriter([*_MERGED])
@@ -108,4 +109,4 @@ def reduction_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[Ten
     reduced = [axis for axis in moved.shuffle if axis not in remaining]
     if remaining != sorted(remaining) or not set(moved.added) <= set(op.axes) or not reduced:
         return None
-    return fitted(_with_axes(op, sorted(reduced))(x), node.outputs[0])
+    return fitted(with_axes(op, sorted(reduced))(x), node.outputs[0])

@@ -7,6 +7,8 @@ from typing import Any
 
 from lamella.ir import (
     Apply,
+    DimShuffle,
+    Elemwise,
     FunctionGraph,
     Reshape,
     TensorVariable,
@@ -17,10 +19,12 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.rules.dimshuffle import moves_unit_axes_only
 from lamella.rewriting.rules.fitting import fitted
+from lamella.rewriting.rules.usage import used_once
 from lamella.typing_layer import symbolic_shape
 
-__all__ = ["reshape_of_reshape", "reshape_of_unit_axes"]
+__all__ = ["reshape_of_dimshuffle", "reshape_of_elemwise", "reshape_of_reshape", "reshape_of_unit_axes"]
 
 
 @node_rewriter([Reshape])
@@ -82,3 +86,42 @@ def reshape_of_reshape(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVa
             return fitted(as_tensor_variable(node.op(x, shape)), node.outputs[0])
         case _:
             return None
+
+
+@node_rewriter([Reshape])
+def reshape_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``reshape(dimshuffle(x, 0, "x", 1), s) -> reshape(x, s)``
+
+    Valid where axes keep their order, and those that are dropped are known to have length 1. It pays because one view is made less.
+    """
+    middle, shape = node.inputs
+    moving = middle.owner
+    if moving is None or not moves_unit_axes_only(moving):
+        return None
+    return fitted(as_tensor_variable(node.op(moving.inputs[0], shape)), node.outputs[0])
+
+
+@node_rewriter([Reshape])
+def reshape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``reshape(f(reshape(x, s)), t) -> f(reshape(reshape(x, s), t))``, for elementwise f of one array, and numbers beside it
+
+    Always valid. It pays because one reshaping is left of two, where nothing else needs what is between.
+    """
+    middle, shape = node.inputs
+    match middle.owner:
+        case Apply(Elemwise(_, ()) as elementwise, inputs, (_,)) if used_once(fgraph, middle):
+            pass
+        case _:
+            return None
+    arrays = [place for place, x in enumerate(inputs) if not all(x.type.broadcastable)]
+    if len(arrays) != 1 or inputs[arrays[0]].type.broadcastable != middle.type.broadcastable:
+        return None
+    inner = inputs[arrays[0]].owner
+    if inner is None or not isinstance(inner.op, Reshape):
+        return None
+    numbers = DimShuffle(middle.type.ndim, ("x",) * node.outputs[0].type.ndim)
+    operands = [as_tensor_variable(x) for x in inputs]
+    made: TensorVariable = elementwise(
+        *[node.op(x, shape) if place == arrays[0] else numbers(x) for place, x in enumerate(operands)]
+    )
+    return fitted(made, node.outputs[0])

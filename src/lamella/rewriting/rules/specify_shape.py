@@ -1,15 +1,31 @@
-"""Lengths that are asserted though they are known, or asserted several times."""
+"""Lengths that are asserted though they are known, or asserted several times, or of what is computed element by element."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lamella.ir import Apply, FunctionGraph, SpecifyShape, TensorVariable, as_tensor_variable, lt
+from lamella.ir import (
+    Apply,
+    DimShuffle,
+    Elemwise,
+    FunctionGraph,
+    SpecifyShape,
+    TensorVariable,
+    as_tensor_variable,
+    known_integer,
+    lt,
+)
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
+from lamella.rewriting.rules.usage import used_once
 from lamella.typing_layer import symbolic_shape
 
-__all__ = ["specify_shape_of_known", "specify_shape_of_specify_shape"]
+__all__ = [
+    "specify_shape_of_dimshuffle",
+    "specify_shape_of_elemwise",
+    "specify_shape_of_known",
+    "specify_shape_of_specify_shape",
+]
 
 
 @node_rewriter([SpecifyShape])
@@ -48,3 +64,53 @@ def specify_shape_of_specify_shape(fgraph: FunctionGraph, node: Apply[Any]) -> l
 
 def _axes(node: Apply[Any]) -> tuple[int, ...]:
     return node.op.axes if isinstance(node.op, SpecifyShape) else ()
+
+
+@node_rewriter([SpecifyShape])
+def specify_shape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``specify_shape(f(x, y), n) -> f(specify_shape(x, n), y)``, for elementwise f
+
+    Always valid: y has the lengths of x, or f raises. A length of 1 is asserted of all that is not known to have it. It pays because f fuses with
+    what comes after it, where nothing else needs f(x, y).
+    """
+    whole, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
+    match whole.owner:
+        case Apply(Elemwise(_, ()) as elementwise, inputs, (_,)) if used_once(fgraph, whole):
+            pass
+        case _:
+            return None
+    operands = [as_tensor_variable(x) for x in inputs]
+    asserted: list[list[TensorVariable | None]] = [[None] * whole.ndim for _ in operands]
+    for axis, length in zip(_axes(node), lengths, strict=True):
+        long = [place for place, x in enumerate(operands) if x.type.shape[axis] != 1]
+        if not long:
+            return None
+        for place in long if known_integer(length) == 1 else long[:1]:
+            if known_integer(length) not in (None, operands[place].type.shape[axis] or known_integer(length)):
+                return None
+            asserted[place][axis] = length
+    made: TensorVariable = elementwise(
+        *[lt.specify_shape(x, entries) for x, entries in zip(operands, asserted, strict=True)]
+    )
+    return fitted(made, node.outputs[0])
+
+
+@node_rewriter([SpecifyShape])
+def specify_shape_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``specify_shape(dimshuffle(x, 1, 0), (n, ?)) -> dimshuffle(specify_shape(x, (?, n)), 1, 0)``
+
+    Valid where nothing is asserted of axes that are new. It pays because what is known of x is known wherever it is used.
+    """
+    moved, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
+    match moved.owner:
+        case Apply(DimShuffle() as op, (TensorVariable() as x,)):
+            pass
+        case _:
+            return None
+    asserted: list[TensorVariable | None] = [None] * x.ndim
+    for axis, length in zip(_axes(node), lengths, strict=True):
+        source = op.new_order[axis]
+        if source == "x":
+            return None
+        asserted[source] = length
+    return fitted(op(lt.specify_shape(x, asserted)), node.outputs[0])

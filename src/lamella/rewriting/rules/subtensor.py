@@ -27,10 +27,11 @@ from lamella.rewriting.rules.index_parts import (
     numbers_selected,
     parts_by_axis,
     parts_of,
+    within_bounds,
 )
 from lamella.typing_layer import symbolic_shape
 
-__all__ = ["inc_of_whole", "index_of_known", "set_of_whole", "subtensor_of_written"]
+__all__ = ["inc_of_whole", "index_of_known", "index_of_unit_axes", "set_of_whole", "subtensor_of_written"]
 
 
 @node_rewriter([Subtensor, IncSubtensor])
@@ -64,6 +65,27 @@ def _is_whole(part: Part, x: TensorVariable, axis: int) -> bool:
     if part.start not in (None, 0) or part.step not in (None, 1) or not isinstance(part.stop, TensorVariable):
         return False
     return part.stop is symbolic_shape(x)[axis]
+
+
+@node_rewriter([Subtensor])
+def index_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``x[:, 0] -> dimshuffle(x, 0)``, for x of shape (n, 1)
+
+    Valid where the axes that integers index are known to have length 1, and all of the others is selected. It pays because others see through axes that
+    are dropped.
+    """
+    x = as_tensor_variable(node.inputs[0])
+    axes = iter(range(x.ndim))
+    order: list[int | str] = []
+    for part in parts_of(node):
+        axis = None if part is None else next(axes)
+        if axis is None:
+            order.append("x")
+        elif is_full(part):
+            order.append(axis)
+        elif not isinstance(part, int) or part not in (0, -1) or x.type.shape[axis] != 1:
+            return None
+    return fitted(lt.dimshuffle(x, [*order, *axes]), node.outputs[0])
 
 
 @node_rewriter([IncSubtensor])
@@ -107,18 +129,10 @@ def subtensor_of_written(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
         case _:
             return None
     x, value, parts = as_tensor_variable(x), as_tensor_variable(v), parts_of(node)
-    if list(index_inputs(written)) != list(index_inputs(node)) or not _within_bounds(parts, x):
+    if list(index_inputs(written)) != list(index_inputs(node)) or not within_bounds(parts, x):
         return None
     (out,) = node.outputs
     if not op.set_instead_of_inc:
         return fitted(lt.add(indexed(x, parts), value), out)
     whole = value.type.broadcastable == out.type.broadcastable
     return fitted(value if whole else Alloc()(value, *symbolic_shape(out)), out)
-
-
-def _within_bounds(parts: list[Part], x: TensorVariable) -> bool:
-    for axis, place in parts_by_axis(parts).items():
-        part = parts[place]
-        if not isinstance(part, slice) and numbers_selected(part, x.type.shape[axis]) is None:
-            return False
-    return True
