@@ -5,6 +5,8 @@ outputs, updates  --givens-->  FunctionGraph  --rewrites-->  FunctionGraph  --sc
 
 from __future__ import annotations
 
+import sys
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
@@ -20,11 +22,13 @@ from lamella.ir import (
     clone_replace,
     deep_copy_op,
 )
-from lamella.runtime.compiled_function import CompiledGraph, Function, OutputForm, link
+from lamella.rewriting import GraphRewriter, RewriterProfile, profile_rewriting
+from lamella.runtime.compile_profile import CompileProfile
+from lamella.runtime.compiled_function import Compilation, CompiledGraph, Function, OutputForm, supervised
 from lamella.runtime.inputs import In, Out
 from lamella.runtime.mode import Mode
 from lamella.runtime.mode_registry import get_mode
-from lamella.typing_layer import Supervisor, schedule
+from lamella.typing_layer import schedule
 
 __all__ = ["function"]
 
@@ -82,6 +86,7 @@ def function(
     InconsistencyError
         The graph overwrites an input that is not `mutable`, or something that is still needed.
     """
+    start = time.perf_counter()
     if isinstance(inputs, Variable):  # one that can be iterated over would pass for the Variables of its elements
         raise TypeError(f"the inputs of a function are a sequence of Variables; write [{inputs!r}]")
     specs = tuple([_as_in(given, allow_input_downcast) for given in inputs])
@@ -96,12 +101,40 @@ def function(
     read = _shared_variables(replaced, variables)
     original = _graph([*variables, *read], replaced)
     _check_unused(variables, replaced, config.on_unused_input if on_unused_input is None else on_unused_input)
-    protected = [v for v, spec in zip(variables, specs, strict=True) if not spec.mutable]
-    supervised = original.with_feature(Supervisor([*protected, *read]))
     chosen = get_mode(mode)
-    rewritten = _with_copies(chosen.rewrite(supervised), [out.borrow for out in outs])
+    rewriting = time.perf_counter()
+    rewritten, rewriter, profile = _rewritten(chosen, supervised(original, specs))
+    scheduling = time.perf_counter()
+    returning = _with_copies(rewritten, [out.borrow for out in outs])
     updated = tuple([shared for shared, _ in pairs])
-    return link(CompiledGraph(specs, tuple(read), updated, form, original, rewritten, chosen, name))
+    compiled = CompiledGraph(specs, tuple(read), updated, form, original, returning, chosen, name)
+    scheduled = schedule(returning)
+    linking = time.perf_counter()
+    run = chosen.link(scheduled, original)
+    end = time.perf_counter()
+    cost = CompileProfile(
+        end - start,
+        scheduling - rewriting,
+        linking - scheduling,
+        end - linking,
+        len(original.order),
+        len(returning.order),
+        profile,
+    )
+    if profile is not None:
+        print(cost, file=sys.stderr)
+    return Function(compiled, scheduled, run, Compilation(rewriter, cost))
+
+
+def _rewritten(mode: Mode, fgraph: FunctionGraph) -> tuple[FunctionGraph, GraphRewriter, RewriterProfile | None]:
+    """Return the rewritten graph, what rewrote it, and its profile where one is asked for."""
+    rewriter = mode.rewriter()
+    if not config.profile_rewrites:
+        return mode.rewrite(fgraph), rewriter, None
+    profiled = profile_rewriting(rewriter, fgraph)
+    # A mode may do more than rewrite, such as check: that is no part of the profile.
+    simple = type(mode).rewrite is Mode.rewrite
+    return profiled.fgraph if simple else mode.rewrite(fgraph), rewriter, profiled.profile
 
 
 def _as_in(given: object, allow_downcast: bool | None) -> In:

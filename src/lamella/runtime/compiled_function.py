@@ -10,13 +10,15 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from lamella.ir import FunctionGraph, SharedVariable, StorageCell, Variable
+from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell, Variable
+from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile, RewriteStep
+from lamella.runtime.compile_profile import CompileProfile
 from lamella.runtime.inputs import REQUIRED, In
 from lamella.runtime.linking import Executable
 from lamella.runtime.mode import Mode
-from lamella.typing_layer import ScheduledGraph, schedule
+from lamella.typing_layer import ScheduledGraph, Supervisor, schedule
 
-__all__ = ["CompiledGraph", "Function", "OutputForm"]
+__all__ = ["Compilation", "CompiledGraph", "Function", "OutputForm"]
 
 
 @final
@@ -72,6 +74,23 @@ class CompiledGraph:
 
 
 @final
+@attrs.frozen
+class Compilation:
+    """How a function was compiled: what is told of it, and not pickled.
+
+    Attributes
+    ----------
+    rewriter
+        What rewrote its graph.
+    profile
+        What it cost.
+    """
+
+    rewriter: GraphRewriter
+    profile: CompileProfile
+
+
+@final
 class Function:
     """A compiled graph. Call it with values of its inputs, in order or by name.
 
@@ -85,12 +104,29 @@ class Function:
         where the compiled code checks it, but conversions are no longer made.
     """
 
-    __slots__ = ("_cells", "_compiled", "_defaults", "_keywords", "_mutable", "_run", "_scheduled", "trust_input")
+    __slots__ = (
+        "_cells",
+        "_compilation",
+        "_compiled",
+        "_defaults",
+        "_keywords",
+        "_mutable",
+        "_run",
+        "_scheduled",
+        "trust_input",
+    )
 
-    def __init__(self, compiled: CompiledGraph, scheduled: ScheduledGraph, run: Executable) -> None:
+    def __init__(
+        self,
+        compiled: CompiledGraph,
+        scheduled: ScheduledGraph,
+        run: Executable,
+        compilation: Compilation | None = None,
+    ) -> None:
         self._compiled = compiled
         self._scheduled = scheduled
         self._run = run
+        self._compilation = compilation
         self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
         self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
         self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
@@ -126,6 +162,34 @@ class Function:
     def mode(self) -> Mode:
         """The mode it was compiled in."""
         return self._compiled.mode
+
+    @property
+    def rewrite_log(self) -> RewriteLog:
+        """How the rewritten graph came from the original one: which rewriters made each node, from what; see `explain`.
+
+        It costs nothing until it is asked for: then the graph is rewritten once more, by the same rewriter, and the nodes being
+        interned, to the same nodes. A function that was unpickled asks for what is registered where it is now.
+        """
+        compiled, compilation = self._compiled, self._compilation
+        rewriter = compiled.mode.rewriter() if compilation is None else compilation.rewriter
+        start = supervised(compiled.original, compiled.inputs)
+        rewritten = rewriter.rewrite_with_log(start)
+        copied = [
+            RewriteStep("copy_returned", (before,), (after,))
+            for before, after in zip(rewritten.fgraph.outputs, compiled.fgraph.outputs, strict=True)
+            if before is not after and after.owner is not None and isinstance(after.owner.op, DeepCopyOp)
+        ]
+        return RewriteLog(start, (*rewritten.log.steps, *copied))
+
+    @property
+    def compile_profile(self) -> CompileProfile | None:
+        """What compiling it cost; None where it was not compiled but unpickled."""
+        return None if self._compilation is None else self._compilation.profile
+
+    @property
+    def rewrite_profile(self) -> RewriterProfile | None:
+        """What each rewriter did, and the time it took; None unless it was compiled under ``config.profile_rewrites``."""
+        return None if self.compile_profile is None else self.compile_profile.rewriting
 
     @property
     def shared_variables(self) -> tuple[SharedVariable[Any], ...]:
@@ -233,13 +297,13 @@ class Function:
             shared=tuple([copies[v] for v in compiled.shared]),
             updated=tuple([copies[v] for v in compiled.updated]),
         )
-        made = Function(changed, self._scheduled, self._run)
+        made = Function(changed, self._scheduled, self._run, self._compilation)
         made.trust_input = self.trust_input
         return made
 
     def copy(self) -> Function:
         """Return another function of the same code and the same shared variables."""
-        made = Function(self._compiled, self._scheduled, self._run)
+        made = Function(self._compiled, self._scheduled, self._run, self._compilation)
         made.trust_input = self.trust_input
         return made
 
@@ -248,6 +312,12 @@ def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
     function = link(compiled)
     function.trust_input = trust_input
     return function
+
+
+def supervised(original: FunctionGraph, specs: Sequence[In]) -> FunctionGraph:
+    """Return the graph of a function with what must not be overwritten protected: inputs that are not mutable, shared variables."""
+    protected = [spec.variable for spec in specs if not spec.mutable]
+    return original.with_feature(Supervisor([*protected, *original.inputs[len(specs) :]]))
 
 
 def link(compiled: CompiledGraph) -> Function:

@@ -47,9 +47,13 @@ class Mode:
         """Return this mode with only those rewrites that have all of the tags."""
         return attrs.evolve(self, query=self.query.requiring(*tags))
 
+    def rewriter(self) -> GraphRewriter:
+        """Return what this mode rewrites graphs with: what is registered now, as the mode and the configuration ask for it."""
+        return self.database.query(self._configured_query())
+
     def rewrite(self, fgraph: FunctionGraph) -> FunctionGraph:
         """Return the graph that this mode compiles a graph to."""
-        return self.database.query(self._configured_query()).rewrite(fgraph)
+        return self.rewriter().rewrite(fgraph)
 
     def link(self, scheduled: ScheduledGraph, original: FunctionGraph) -> Executable:
         """Return a graph that this mode has rewritten as something to call.

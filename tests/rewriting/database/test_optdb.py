@@ -131,7 +131,7 @@ def test_a_users_rewrite_at_half_past_merging() -> None:
     simplify = Simplify()
     optdb.register("simplify", simplify, "fast_run", position=0.5)
     names = [rewriter.name for rewriter in optdb.query(FAST_RUN).rewriters]
-    assert names.index("merge1") + 1 == names.index("Simplify")
+    assert names.index("merge1") < names.index("Simplify") < names.index("useless")
     assert show(optdb.query(FAST_RUN).rewrite(graph_of(b(a(x))))) == "b(x)"
     assert show(optdb.query(FAST_COMPILE).rewrite(graph_of(b(a(x))))) == "b(a(x))"
     assert show(optdb.query(FAST_RUN.excluding("simplify")).rewrite(graph_of(b(a(x))))) == "b(a(x))"

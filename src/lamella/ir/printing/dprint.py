@@ -130,7 +130,7 @@ def dprint(
     used_ids
         Ids given so far, by node or root; extended. Pass one dictionary to several calls to have them agree.
     notes
-        Returns, for a node, lines to put below it.
+        Returns, for a node that is in no inner graph, lines to put below it.
     file
         Where to print; ``"str"`` to have the text returned.
 
@@ -198,6 +198,7 @@ class _TreePrinter:
 
     def _inner_graphs(self) -> Iterator[str]:
         shown: set[Apply[Any]] = set()
+        self.notes = None
         while len(shown) < len(self.with_inner):
             for node, fgraph in list(self.with_inner.items()):
                 if node in shown:

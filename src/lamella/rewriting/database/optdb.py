@@ -42,7 +42,7 @@ from lamella.rewriting.database.builtin import (
 )
 from lamella.rewriting.database.kinds import EquilibriumDB, LocalGroupDB, SequenceDB, TopoDB
 from lamella.rewriting.engine import GraphRewriter, MergeOptimizer
-from lamella.typing_layer import DestroyHandler
+from lamella.typing_layer import DestroyHandler, Supervisor
 
 __all__ = [
     "AddDestroyHandler",
@@ -58,13 +58,18 @@ __all__ = [
 @final
 @attrs.frozen
 class AddDestroyHandler(GraphRewriter):
-    """Has the graph refuse, from now on, what would overwrite a value that is still needed."""
+    """Has the graph refuse, from now on, what would overwrite a value that is still needed, or an input.
+
+    Which inputs may be overwritten is for a `Supervisor` to say, such as `function` gives to its graphs; where there is none, none may.
+    """
 
     name: str = "add_destroy_handler"
 
     @override
     def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
-        return fgraph.with_feature(DestroyHandler())
+        watched = fgraph.with_feature(DestroyHandler())
+        told = any([isinstance(feature, Supervisor) for feature in fgraph.features])
+        return watched if told else watched.with_feature(Supervisor(fgraph.inputs))
 
 
 useless_db: Final = LocalGroupDB("useless", apply_all_rewrites=True)

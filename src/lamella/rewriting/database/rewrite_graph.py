@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, overload
 
+from lamella.config import config
 from lamella.ir import FunctionGraph, Variable, graph_inputs
 from lamella.rewriting.database.optdb import optdb
 from lamella.rewriting.database.query import RewriteDatabaseQuery
-from lamella.rewriting.engine import GraphRewriter
+from lamella.rewriting.engine import GraphRewriter, profile_rewriting
 
 __all__ = ["rewrite_graph"]
 
@@ -54,6 +56,9 @@ def rewrite_graph(
 ) -> FunctionGraph | V | list[V]:
     """Return a graph rewritten by the rewrites of `optdb` that a query takes.
 
+    Rewrites that work in place overwrite no input, unless a `Supervisor` of the graph allows it. Under ``config.profile_rewrites``, a
+    listing of what each rewriter did and cost is printed on standard error; `profile_rewriting` gives it as data.
+
     Parameters
     ----------
     graph
@@ -81,5 +86,13 @@ def rewrite_graph(
 def _rewritten(
     fgraph: FunctionGraph, include: Iterable[str], exclude: Iterable[str], custom_rewrite: GraphRewriter | None
 ) -> FunctionGraph:
-    rewritten = optdb.query(RewriteDatabaseQuery(include, exclude=exclude)).rewrite(fgraph)
-    return rewritten if custom_rewrite is None else custom_rewrite.rewrite(rewritten)
+    rewritten = _profiled(optdb.query(RewriteDatabaseQuery(include, exclude=exclude)), fgraph)
+    return rewritten if custom_rewrite is None else _profiled(custom_rewrite, rewritten)
+
+
+def _profiled(rewriter: GraphRewriter, fgraph: FunctionGraph) -> FunctionGraph:
+    if not config.profile_rewrites:
+        return rewriter.rewrite(fgraph)
+    profiled = profile_rewriting(rewriter, fgraph)
+    print(profiled.profile, file=sys.stderr)
+    return profiled.fgraph

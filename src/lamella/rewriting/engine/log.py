@@ -55,6 +55,8 @@ class Explanation:
         The names of the rewriters among them, the earliest first, each once.
     origins
         The nodes of the graph at the start that it was made from; itself where it was there already.
+    roots
+        Inputs and constants that it stands for.
     is_known
         Whether the log tells of it: it was there, or a step made it.
     """
@@ -63,6 +65,7 @@ class Explanation:
     steps: tuple[RewriteStep, ...]
     rewriters: tuple[str, ...]
     origins: tuple[Apply[Any], ...]
+    roots: tuple[Variable[Any], ...]
     is_known: bool
 
     def lines(self, max_origins: int = 8) -> list[str]:
@@ -75,12 +78,14 @@ class Explanation:
         """
         if not self.is_known:
             return ["the log does not tell where this is from"]
-        if not self.steps:
-            return [f"as it was built{_at(self.node)}"]
-        made = f"made by {', '.join(self.rewriters)}" if self.rewriters else "as it was built, but for its inputs"
-        from_nodes = [f"from {origin!r}{_at(origin)}" for origin in self.origins[:max_origins]]
+        if not self.rewriters:
+            but = ", but for its inputs" if self.steps else ""
+            return [f"as it was built{but}{_at(self.origins[0])}" if self.origins else f"as it was built{but}"]
+        made = f"made by {', '.join(self.rewriters)}"
+        from_nodes = [f"from {origin}{_at(origin)}" for origin in self.origins[:max_origins]]
         more = len(self.origins) - max_origins
-        return [made, *from_nodes, *([f"and from {more} more"] if more > 0 else [])]
+        from_roots = [f"from {root}" for root in self.roots]
+        return [made, *from_nodes, *([f"and from {more} more"] if more > 0 else []), *from_roots]
 
     @override
     def __str__(self) -> str:
@@ -166,7 +171,9 @@ class RewriteLog:
     def explanation(self, node: Apply[Any]) -> Explanation:
         """Return what a node was made from, and by whom."""
         known = node in self._made_by or node in self.start.apply_nodes
-        return Explanation(node, self.history(node), self.rewriters_of(node), self.origins(node), known)
+        steps = self.history(node)
+        roots = dict.fromkeys([v for step in steps for v in step.before if v.owner is None])
+        return Explanation(node, steps, self.rewriters_of(node), self.origins(node), tuple(roots), known)
 
     def explain(self, node: Apply[Any]) -> str:
         """Return, as text, what a node was made from, step by step."""

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, final, runtime_checkable
 import attrs
 from typing_extensions import override
 
-from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Op, Variable, rebuild_node
+from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Op, Variable, canonical, rebuild_node
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter
 
@@ -35,22 +35,6 @@ def _commutes(op: Op[Any, Any]) -> bool:
     return isinstance(function, SupportsCommuting) and function.commutative is True
 
 
-class _KnownOps(dict[int, tuple[int, bool]]):
-    """By the address of an Op, its number (equal Ops have the same), and whether it commutes. Hashing an Op costs more than all else."""
-
-    __slots__ = ("_numbers",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._numbers: dict[Op[Any, Any], int] = {}
-
-    def meet(self, op: Op[Any, Any]) -> tuple[int, bool]:
-        number = self._numbers.setdefault(op, len(self._numbers))
-        commutes = _commutes(op)
-        self[id(op)] = (number, commutes)
-        return number, commutes
-
-
 @final
 @attrs.frozen
 class MergeOptimizer(GraphRewriter):
@@ -67,7 +51,7 @@ class MergeOptimizer(GraphRewriter):
         merged: dict[Variable[Any], Variable[Any]] = {}
         first: dict[Hashable, Apply[Any]] = {}
         constants: dict[Hashable, Variable[Any]] = {}
-        ops = _KnownOps()
+        commutes: dict[int, bool] = {}  # by the address of what stands for an Op, which the nodes keep alive
         for node in fgraph.order:
             for variable in node.inputs:
                 if isinstance(variable, Constant):
@@ -77,9 +61,11 @@ class MergeOptimizer(GraphRewriter):
                 merged.update(zip(node.outputs, rebuilt.outputs, strict=True))
                 if observer is not None:
                     observer.replaced(None, node.outputs, rebuilt.outputs)
-            number, commutes = ops.get(id(node.op)) or ops.meet(node.op)
+            number = id(canonical(node.op))
             places = list(map(id, rebuilt.inputs))
-            if commutes and len(places) == 2:  # of more, an exchange changes in which order a sum is rounded
+            if number not in commutes:
+                commutes[number] = _commutes(node.op)
+            if commutes[number] and len(places) == 2:  # of more, an exchange changes in which order a sum is rounded
                 places.sort()
             known = first.setdefault((number, *places), rebuilt)
             if known is not rebuilt and _included(known, rebuilt):

@@ -17,10 +17,10 @@ from typing import Any, Final, final
 import attrs
 
 from lamella.errors import RewriteError, RewriteLoopError, RewriteTypeError
-from lamella.ir import Apply, FunctionGraph, Op, Variable, annotate_error, rebuild_node, toposort
+from lamella.ir import BUILT_FOR, Apply, FunctionGraph, Op, Variable, annotate_error, canonical, rebuild_node, toposort
 from lamella.rewriting.engine.clients import PassClients, graph_during_pass
 from lamella.rewriting.engine.observer import Observer, Transform
-from lamella.rewriting.engine.rewriter import NodeRewriter
+from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter, NodeRewriter
 from lamella.rewriting.engine.tracking import DispatchTable
 
 __all__ = ["Entry", "NodePass", "RewriteTable", "UseBound"]
@@ -43,7 +43,7 @@ class Entry:
 
 
 class _ByOp(dict[int, tuple[Entry, ...]]):
-    """The entries for each Op that was met, by its address: hashing it would cost more than all else."""
+    """The entries for each Op that was met, by the address of what stands for it and its equals: hashing it would cost more."""
 
     __slots__ = ("_met", "_table")
 
@@ -55,7 +55,7 @@ class _ByOp(dict[int, tuple[Entry, ...]]):
     def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
         found = self._table.find(op)
         self._met.append(op)
-        self[id(op)] = found
+        self[id(canonical(op))] = found
         return found
 
 
@@ -68,7 +68,10 @@ class RewriteTable:
     def __init__(self, rewriters: Sequence[NodeRewriter], observer: Observer | None = None) -> None:
         entries = []
         for rewriter in rewriters:
-            transform: Transform = rewriter.transform
+            # Of a rewriter that is a function, the function itself: a call less for each node and rewriter.
+            transform: Transform = (
+                rewriter.function if isinstance(rewriter, FromFunctionNodeRewriter) else rewriter.transform
+            )
             if observer is not None:
                 transform = observer.transform_of(rewriter, transform)
             entries.append(Entry(rewriter, rewriter.name, transform, rewriter.reads_graph))
@@ -340,16 +343,25 @@ class NodePass:
 
     def _try(self, node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         """Return what the first rewriter that fires on a node makes of its outputs."""
-        op = node.op
         if node not in self._settled:
             table = self._entries
         elif self._readers is not None:
             table = self._readers
         else:
             return None
-        entries = table.get(id(op))
+        entries = table.get(id(canonical(node.op)))
         if entries is None:
-            entries = table.find(op)
+            entries = table.find(node.op)
+        if not entries:
+            self._settled.add(node)
+            return None
+        attributed = BUILT_FOR.set(node.built_at)
+        try:
+            return self._first_that_fires(entries, node)
+        finally:
+            BUILT_FOR.reset(attributed)
+
+    def _first_that_fires(self, entries: Iterable[Entry], node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         for entry in entries:
             try:
                 result = entry.transform(self._seen, node)
