@@ -233,6 +233,7 @@ from lamella.rewriting.rules.reduced_joins import (
     reduction_of_reshape,
     reduction_of_scalars,
 )
+from lamella.rewriting.rules.reduction_fusion import ReductionFusion
 from lamella.rewriting.rules.reductions import (
     reduction_of_dimshuffle,
     reduction_of_reduction,
@@ -377,12 +378,12 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(shape_i_of_computed, *_RUN, "shape_unsafe"),
     Builtin(shape_of_lengths, *_RUN, "shape_unsafe"),
     Builtin(index_of_known, *_RUN),
-    Builtin(index_of_unit_axes, *_RUN),
     Builtin(take_progression, *_RUN),
     Builtin(take_all, *_RUN),
     Builtin(take_of_one, *_RUN),
     Builtin(take_of_written, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_make_vector, *_RUN),
+    Builtin(index_of_unit_axes, *_RUN),
     Builtin(subtensor_of_subtensor, *_RUN),
     Builtin(subtensor_of_join, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_written, *_RUN, "shape_unsafe"),
@@ -603,8 +604,11 @@ INLINE: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(InlineGraphs(), 0.1, "fast_ru
 BLAS: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(gemm, 4, "fast_run", "blas", "reassociates"),)
 """To calls of BLAS routines, once products and sums have their final form; positions from 4 to below 48."""
 
-FUSION: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(ElementwiseFusion(), 48.5, "fast_run", "fusion"),)
-"""Elementwise operations into one; positions from 48 to below 49."""
+FUSION: tuple[PlacedBuiltin, ...] = (
+    PlacedBuiltin(ElementwiseFusion(), 48.5, "fast_run", "fusion"),
+    PlacedBuiltin(ReductionFusion(), 48.6, "fast_run", "fusion", "reassociates"),
+)
+"""Elementwise operations, and reductions of their results, into one; positions from 48 to below 49."""
 
 INPLACE: tuple[PlacedBuiltin, ...] = (
     PlacedBuiltin(InplaceIncSubtensor(), 60, "fast_run", "inplace"),
