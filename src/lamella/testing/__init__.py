@@ -28,6 +28,8 @@ from lamella.testing.op_values import assert_bad_build as assert_bad_build
 from lamella.testing.op_values import assert_bad_runtime as assert_bad_runtime
 from lamella.testing.op_values import assert_op_values as assert_op_values
 from lamella.testing.op_values import symbolic_inputs as symbolic_inputs
+from lamella.testing.rewrite_assertions import RewriteTester as RewriteTester
+from lamella.testing.rewrite_assertions import assert_rewrite as assert_rewrite
 from lamella.testing.rewrite_contract import RewriteContractError as RewriteContractError
 from lamella.testing.rewrite_contract import RewriteReport as RewriteReport
 from lamella.testing.rewrite_contract import verify_rewrite as verify_rewrite

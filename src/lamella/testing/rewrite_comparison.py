@@ -153,7 +153,7 @@ class Comparison:
     def _values(self, rng: np.random.Generator, rounds: int) -> Iterator[list[Array]]:
         among = self.allowed.among
         shapes = [argument.shape for argument in self.arguments]
-        for tried in (*[shapes] * rounds, self._renamed_lengths(), self._other_lengths(rng)):
+        for tried in (*[shapes] * rounds, self._renamed_lengths(), *[self._other_lengths(rng) for _ in range(2)]):
             yield [a.elements.array(rng, shape, among) for a, shape in zip(self.arguments, tried, strict=True)]
 
     def _renamed_lengths(self) -> list[tuple[int, ...]]:
@@ -221,8 +221,8 @@ class Comparison:
         wide = [np.asarray(x, v.type.dtype) for x, v in zip(values, graph.inputs, strict=True)]
         exact = run_graph(graph, wide)
         # Where the plain form overflows or loses its digits in the wide dtype too, it tells nothing.
-        doubt = rounding_errors(graph, wide, everything=True)
-        own = rounding_errors(self.after, values)
+        doubt = rounding_errors(graph, wide, short=True, overflows=True)
+        own = rounding_errors(self.after, values, short=True)
         return [_further(*each) for each in zip(found, expected, exact, doubt, own, strict=True)]
 
     def _check_shapes(self, values: Sequence[Array], found: Sequence[Any]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
@@ -35,13 +36,24 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
 )
 
 
+@final
+@attrs.frozen
+class _Moves:
+    """How far numbers are moved, and which: see `rounding_errors`."""
+
+    ulps: float
+    short: bool
+    overflows: bool
+
+
 def rounding_errors(
     graph: FunctionGraph,
     values: Sequence[Any],
     max_ulps: float = 4.0,
     runs: int = 8,
     seed: int = 0,
-    everything: bool = False,
+    short: bool = False,
+    overflows: bool = False,
 ) -> list[npt.NDArray[np.float64] | None]:
     """Estimate by how much the outputs of a graph may change where its intermediate results are rounded in another way.
 
@@ -62,9 +74,10 @@ def rounding_errors(
         How many runs.
     seed
         Of the random signs.
-    everything
-        Also move numbers with few digits, which may be what is left of others, and infinities: to the largest number. Then what may have
-        overflowed, or lost all digits, changes a lot.
+    short
+        Also move numbers with few digits, which may be what is left of others.
+    overflows
+        Also move infinities, to the largest number, so that what may have overflowed changes a lot.
 
     Returns
     -------
@@ -79,12 +92,13 @@ def rounding_errors(
     """
     with np.errstate(all="ignore"):
         exact = interpret(graph.inputs, graph.outputs, [_private(v) for v in values])
+    moves = _Moves(max_ulps, short, overflows)
     largest: list[npt.NDArray[np.float64] | None] = [
         np.zeros(x.shape) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else None for x in exact
     ]
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
-        for i, (moved, x) in enumerate(zip(_moved_run(graph, values, max_ulps, rng, everything), exact, strict=True)):
+        for i, (moved, x) in enumerate(zip(_moved_run(graph, values, moves, rng), exact, strict=True)):
             seen = largest[i]
             if seen is not None:
                 changed = _change(moved, x) if isinstance(moved, np.ndarray) and moved.shape == x.shape else np.inf
@@ -96,9 +110,7 @@ def _private(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-def _moved_run(
-    graph: FunctionGraph, values: Sequence[Any], ulps: float, rng: np.random.Generator, everything: bool
-) -> list[Any]:
+def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: np.random.Generator) -> list[Any]:
     computed: dict[Variable[Any], Any] = dict(zip(graph.inputs, [_private(v) for v in values], strict=True))
 
     def value_of(variable: Variable[Any]) -> Any:
@@ -107,7 +119,7 @@ def _moved_run(
     for node in graph.order:
         given = [value_of(v) for v in node.inputs]
         if isinstance(node.op, _ACCUMULATING):
-            given = [_moved(x, ulps, rng, everything) for x in given]
+            given = [_moved(x, moves, rng) for x in given]
         try:
             results = perform_node(node, given)
         except Exception:  # noqa: BLE001  # moved numbers may be what no Op accepts: then nothing is known of what follows
@@ -115,24 +127,24 @@ def _moved_run(
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
-                computed[variable] = result if i in views else _moved(result, ulps, rng, everything)
+                computed[variable] = result if i in views else _moved(result, moves, rng)
     return [value_of(v) for v in graph.outputs]
 
 
-def _moved(value: Any, ulps: float, rng: np.random.Generator, everything: bool) -> Any:
+def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
         return value
     if value.dtype.kind == "c":
         moved = np.empty(value.shape, value.dtype)
-        moved.real, moved.imag = [_moved(part, ulps, rng, everything) for part in (value.real, value.imag)]
+        moved.real, moved.imag = [_moved(part, moves, rng) for part in (value.real, value.imag)]
         return moved
     largest = np.finfo(value.dtype).max
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(value)
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
-        long = np.isfinite(value) & ((few != np.rint(few)) | everything)
-        step = np.where(long, np.spacing(value), 0) * (ulps * rng.choice([-1.0, 1.0], value.shape))
-        base = np.clip(value, -largest, largest) if everything and rng.integers(0, 2) else value
+        long = np.isfinite(value) & ((few != np.rint(few)) | moves.short)
+        step = np.where(long, np.spacing(value), 0) * (moves.ulps * rng.choice([-1.0, 1.0], value.shape))
+        base = np.clip(value, -largest, largest) if moves.overflows and rng.integers(0, 2) else value
         # NumPy makes scalars of arrays without axes.
         return np.asarray((base + step.astype(value.dtype)).astype(value.dtype))
 
