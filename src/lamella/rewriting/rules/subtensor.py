@@ -92,12 +92,14 @@ def index_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVa
 def inc_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x[:].inc(v) -> x + v``
 
-    Always valid. It pays because elementwise operations fuse.
+    Valid where v is not larger than x, as far as its type tells. It pays because elementwise operations fuse.
     """
     match node.op:
         case IncSubtensor((), inplace=False, set_instead_of_inc=False):
             x, value = [as_tensor_variable(variable) for variable in node.inputs]
-            return fitted(lt.add(x, value), node.outputs[0])
+            total = lt.add(x, value)
+            same = total.type.broadcastable == x.type.broadcastable
+            return fitted(total, node.outputs[0]) if same else None
         case _:
             return None
 
