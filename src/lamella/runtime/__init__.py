@@ -3,6 +3,7 @@
 from lamella.runtime.c_linker import CLinker as CLinker
 from lamella.runtime.c_linker import OpWiseCLinker as OpWiseCLinker
 from lamella.runtime.compilation import function as function
+from lamella.runtime.compile_profile import CompileProfile as CompileProfile
 from lamella.runtime.compiled_function import CompiledGraph as CompiledGraph
 from lamella.runtime.compiled_function import Function as Function
 from lamella.runtime.inputs import In as In
