@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from lamella.config import config
 from lamella.ir import FunctionGraph, TensorVariable, Variable, equal_computations, graph_inputs, to_text
@@ -11,14 +11,15 @@ from lamella.rewriting import GraphRewriter, RewriteDatabaseQuery, Rewriter, Seq
 from lamella.testing.rewrite_comparison import Comparison, Difference, Faithfulness, show_case
 from lamella.testing.rewrite_contract import RewriteContractError, RewriteReport, faithfulness_of, verify_rewrite
 from lamella.testing.rewrite_graphs import Argument, Elements, GraphMaker
-from lamella.testing.rewrite_registered import as_graph_rewriter, registered_rewrites
+from lamella.testing.rewrite_registered import as_graph_rewriter, named_rewrites, registered_rewrites
 
 __all__ = ["Graph", "RewriteTester", "assert_rewrite"]
 
 Graph = FunctionGraph | Variable[Any] | Sequence[Variable[Any]]
 """A graph, as a test writes it: with its inputs, or only its output or outputs."""
 
-_CANONICALIZE = ("canonicalize",)
+_CANONICALIZE: Final = ("canonicalize",)
+_ROUNDS: Final = 12
 
 
 def assert_rewrite(
@@ -28,7 +29,7 @@ def assert_rewrite(
     fires: str | Iterable[str] = (),
     include: Iterable[str] | None = None,
     exclude: Iterable[str] = (),
-    custom_rewrite: Rewriter | None = None,
+    custom_rewrite: Rewriter | str | None = None,
     values: Sequence[Any] | None = None,
     tags: Iterable[str] = (),
 ) -> FunctionGraph:
@@ -49,7 +50,7 @@ def assert_rewrite(
         Tags and names of rewrites of `optdb` to apply and not to apply; ``["canonicalize"]`` by default, and none where `custom_rewrite` is
         given.
     custom_rewrite
-        A rewriter to apply after those.
+        A rewriter to apply after those, or the name of one that is registered in `optdb`.
     values
         Values of the inputs, in the order in which the graph has them. By default random ones, among them NaN and infinities, with 3 for every
         length that is not known.
@@ -65,6 +66,8 @@ def assert_rewrite(
     ------
     RewriteContractError
         It is not so; shows the graphs as text.
+    LookupError
+        No rewrite of that name is registered.
 
     Examples
     --------
@@ -80,8 +83,8 @@ def assert_rewrite(
     if query:
         parts.append(optdb.query(RewriteDatabaseQuery(query, exclude=exclude)))
     if custom_rewrite is not None:
-        parts.append(as_graph_rewriter(custom_rewrite))
-    name = "assert_rewrite" if custom_rewrite is None else custom_rewrite.name
+        parts.append(as_graph_rewriter(_found(custom_rewrite)))
+    name = custom_rewrite.name if isinstance(custom_rewrite, Rewriter) else custom_rewrite or "assert_rewrite"
     with config.override(check_rewrites=True):
         rewritten = SequentialGraphRewriter(*parts).rewrite_with_log(old)
     new, fired = rewritten.fgraph, {step.rewriter for step in rewritten.log if step.rewriter is not None}
@@ -97,6 +100,12 @@ def assert_rewrite(
     allowed = _allowed(fired, frozenset(tags))
     _compare(name, Comparison(old, new, _arguments(old, values), allowed))
     return new
+
+
+def _found(rewrite: Rewriter | str) -> Rewriter:
+    if isinstance(rewrite, Rewriter):
+        return rewrite
+    return named_rewrites(rewrite)[0].rewriter
 
 
 def _outputs(graph: Graph) -> tuple[Variable[Any], ...]:
@@ -149,7 +158,7 @@ def _arguments(fgraph: FunctionGraph, values: Sequence[Any] | None) -> list[Argu
 def _compare(name: str, comparison: Comparison) -> None:
     try:
         comparison.check_types()
-        runs = comparison.check_values(0, 1 if all(a.elements.fixed is not None for a in comparison.arguments) else 3)
+        runs = comparison.check_values(0, _ROUNDS)
     except Difference as difference:
         case = show_case(comparison.before, comparison.after, difference.values)
         raise RewriteContractError(name, f"it changes a result: {difference.problem}", case) from difference
@@ -189,7 +198,7 @@ class RewriteTester:
 
     include: ClassVar[Iterable[str] | None] = None
     exclude: ClassVar[Iterable[str]] = ()
-    custom_rewrite: ClassVar[Rewriter | None] = None
+    custom_rewrite: ClassVar[Rewriter | str | None] = None
     tags: ClassVar[Iterable[str]] = ()
     graphs: ClassVar[Mapping[str, Sequence[GraphMaker]]] = {}
 

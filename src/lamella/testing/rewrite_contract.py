@@ -13,7 +13,7 @@ from lamella.ir import FunctionGraph, Variable
 from lamella.rewriting import GraphRewriter, Observer, Rewriter
 from lamella.testing.rewrite_comparison import Comparison, Difference, Faithfulness, show_case
 from lamella.testing.rewrite_graphs import Argument, Draw, GraphMaker, graphs_for
-from lamella.testing.rewrite_registered import RegisteredRewrite, as_graph_rewriter, registered_rewrites
+from lamella.testing.rewrite_registered import RegisteredRewrite, as_graph_rewriter, named_rewrites
 from lamella.typing_layer import Supervisor
 
 __all__ = ["RewriteContractError", "RewriteReport", "faithfulness_of", "verify_rewrite"]
@@ -147,10 +147,7 @@ def verify_rewrite(
 def _subjects(rewrite: str | Rewriter, tags: frozenset[str]) -> Sequence[RegisteredRewrite]:
     if isinstance(rewrite, Rewriter):
         return [RegisteredRewrite(rewrite.name, rewrite, frozenset(), tags)]
-    found = registered_rewrites(name=rewrite)
-    if not found:
-        raise LookupError(f"no rewrite named {rewrite!r} is registered in optdb; see optdb.describe()")
-    return [attrs.evolve(subject, tags=subject.tags | tags) for subject in found]
+    return [attrs.evolve(subject, tags=subject.tags | tags) for subject in named_rewrites(rewrite)]
 
 
 def _known_makers(name: str) -> tuple[GraphMaker, ...]:

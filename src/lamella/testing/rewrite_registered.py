@@ -9,7 +9,7 @@ import attrs
 
 from lamella.rewriting import GraphRewriter, NodeRewriter, RewriteDatabase, Rewriter, WalkingGraphRewriter, optdb
 
-__all__ = ["RegisteredRewrite", "as_graph_rewriter", "registered_rewrites"]
+__all__ = ["RegisteredRewrite", "as_graph_rewriter", "named_rewrites", "registered_rewrites"]
 
 
 @final
@@ -58,6 +58,20 @@ def registered_rewrites(
         else:
             found.append(RegisteredRewrite(entry_name, rewriter, frozenset([group]), tags))
     return tuple(found)
+
+
+def named_rewrites(name: str) -> tuple[RegisteredRewrite, ...]:
+    """Return the rewriters of `optdb` that have a name: usually one, which may be in several groups.
+
+    Raises
+    ------
+    LookupError
+        There is none.
+    """
+    found = registered_rewrites(name=name)
+    if not found:
+        raise LookupError(f"no rewrite named {name!r} is registered in optdb; see optdb.describe()")
+    return found
 
 
 def _entries(db: RewriteDatabase[Any, Any]) -> Iterator[tuple[str, str, frozenset[str], Rewriter]]:
