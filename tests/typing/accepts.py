@@ -27,6 +27,7 @@ from lamella.rewriting import (
 )
 from lamella.runtime import CLinker, Executable, Linker, PerformLinker
 from lamella.tensor import TensorLike, TensorVariable, as_tensor_variable
+from lamella.testing import Draw, RewriteReport, RewriteTester, assert_rewrite, register_graphs, verify_rewrite
 from lamella.typing_layer import ScheduledGraph, schedule
 
 # Ops of one's own.
@@ -280,3 +281,31 @@ class LinkerOfOnesOwn(Linker):
 
 
 lm.function([x], x + 1, mode=lm.Mode(LinkerOfOnesOwn(), lm.FAST_RUN.query))
+
+# Tests of rewrites.
+
+
+def quotients(draw: Draw) -> list[TensorVariable]:
+    numerator = draw.tensor(draw.choose("float64", "float32"), draw.shape(1, 2), low=0.5)
+    return [numerator / draw.like(numerator), draw.one_of(lambda: -numerator, lambda: numerator.T)]
+
+
+register_graphs("a_rewrite_of_ones_own", quotients, lambda draw: draw.floats() * 2)
+assert_type(assert_rewrite(x * 1.0, x, fires="mul_by_one", include=["canonicalize"], values=[[1.0]]), FunctionGraph)
+assert_type(
+    assert_rewrite([x, y], (x, y), fires=[], custom_rewrite=as_in_the_tutorial, tags=["nan_unsafe"]), FunctionGraph
+)
+assert_type(verify_rewrite(as_in_the_tutorial, quotients, graphs=5), RewriteReport)
+assert_type(verify_rewrite("mul_by_one").fires, int)
+
+
+class TestsOfRewrites(RewriteTester):
+    """A class of tests."""
+
+    include = ("canonicalize",)
+    custom_rewrite = as_in_the_tutorial
+    graphs = {"mul_by_one": [lambda draw: draw.floats() * 1.0, quotients]}
+
+    def test_one(self) -> None:
+        assert_type(self.assert_graph(graph, [x], fires="mul_by_one"), FunctionGraph)
+        self.assert_unchanged(x)

@@ -12,6 +12,7 @@ from lamella.codegen import lower_to_c, write_program
 from lamella.rewriting import GraphRewriter, NodeRewriter, RewriteDatabaseQuery, in2out, node_rewriter, rewrite_graph
 from lamella.runtime import CLinker, Linker, PerformLinker
 from lamella.tensor import TensorLike, TensorType, TensorVariable, as_tensor_variable
+from lamella.testing import assert_rewrite, register_graphs, verify_rewrite
 from lamella.typing_layer import ScheduledGraph, schedule
 
 
@@ -223,3 +224,10 @@ def types_and_gradients_used_wrongly(x: TensorVariable, graph: FunctionGraph) ->
     x.set("0")  # type: ignore[arg-type]
     lm.as_op(["dvector"], [lt.dvector])  # type: ignore[list-item]
     lm.shared(object())  # type: ignore[call-overload]
+
+
+def rewrites_tested_wrongly(x: TensorVariable) -> None:
+    assert_rewrite(x, "x")  # type: ignore[arg-type]
+    verify_rewrite("mul_by_one", x)  # type: ignore[arg-type]
+    register_graphs("mul_by_one", lambda: x)  # type: ignore[misc, arg-type]
+    verify_rewrite(lt.exp)  # type: ignore[arg-type]
