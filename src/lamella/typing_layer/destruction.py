@@ -13,15 +13,16 @@ the data flow alone, so a chain of in-place operations on one buffer needs no ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import attrs
 from typing_extensions import override
 
 from lamella.errors import GraphCheckError, InconsistencyError
-from lamella.ir import Apply, Feature, FunctionGraph, NamesVariables, Op, Variable, toposort
+from lamella.ir import Apply, Feature, FunctionGraph, NamesVariables, Op, Variable
 from lamella.typing_layer.aliasing import merged
 from lamella.typing_layer.checker import map_problems
+from lamella.typing_layer.facts import GraphFact
 from lamella.typing_layer.ordering import Cycle, constrained_order
 
 __all__ = ["DestroyHandler", "Supervisor", "destruction_order"]
@@ -96,6 +97,9 @@ def find_contents(order: Iterable[AnyNode], inputs: Iterable[AnyVariable]) -> Co
     return Contents(shown)
 
 
+CONTENTS: Final = GraphFact(lambda fgraph: find_contents(fgraph.data_order, fgraph.inputs))
+"""What each Variable of a graph shows; finding it raises as `find_contents` does."""
+
 Reader = tuple[AnyNode | None, AnyVariable]
 """A node, or None for the graph's outputs, and the Variable it reads."""
 
@@ -149,12 +153,11 @@ def _through(variable: AnyVariable, destroyed: AnyVariable) -> str:
     return _name(destroyed) if variable is destroyed else f"{_name(destroyed)} (through {_name(variable)})"
 
 
-def _analyse(fgraph: FunctionGraph) -> Destruction:
-    order = toposort(fgraph.outputs, fgraph.inputs)
-    destroyers = destructive_nodes(order)
+def _find_destruction(fgraph: FunctionGraph) -> Destruction:
+    destroyers = destructive_nodes(fgraph.data_order)
     if not destroyers:
         return Destruction({}, ())
-    contents = find_contents(order, fgraph.inputs)
+    contents = CONTENTS.of(fgraph)
     wanted = frozenset(
         [c for node in destroyers for i in destroyed_inputs(node.op) for c in contents.of(node.inputs[i])]
     )
@@ -185,6 +188,10 @@ def _analyse(fgraph: FunctionGraph) -> Destruction:
                     elif reader is not node:
                         before.setdefault(node, {}).setdefault(reader, (destroyed, variable))
     return Destruction(before, tuple(dict.fromkeys(conflicts)))
+
+
+DESTRUCTION: Final = GraphFact(_find_destruction)
+"""What a graph overwrites, and what must come before."""
 
 
 def own_conflicts(op: AnyOp, node: AnyNode, place: int, contents: Contents) -> list[str]:
@@ -225,7 +232,7 @@ def forbidden(content: AnyVariable, protected: Mapping[AnyVariable, str]) -> str
 
 def ordering_constraints(fgraph: FunctionGraph, facts: Destruction | None = None) -> dict[AnyNode, list[AnyNode]]:
     """Return, for a node, the nodes that must come before it because of what it overwrites or because a feature says so."""
-    facts = _analyse(fgraph) if facts is None else facts
+    facts = DESTRUCTION.of(fgraph) if facts is None else facts
     found = {node: list(nodes) for node, nodes in facts.before.items()}
     for feature in fgraph.features:
         if not isinstance(feature, DestroyHandler):
@@ -251,6 +258,20 @@ def _explain(cycle: Cycle, found: Destruction, fgraph: FunctionGraph) -> str:
     return "no order satisfies all: " + "; ".join(shown)
 
 
+def _find_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
+    found = DESTRUCTION.of(fgraph)
+    conflicts = list(found.conflicts)
+    order = constrained_order(fgraph.data_order, ordering_constraints(fgraph, found), fgraph.inputs)
+    if isinstance(order, Cycle):
+        conflicts.append(_explain(order, found, fgraph))
+    elif not conflicts:
+        return order
+    raise InconsistencyError("the graph overwrites what it still needs:\n" + "\n".join(f"- {c}" for c in conflicts))
+
+
+_ORDER: Final = GraphFact(_find_order)
+
+
 def destruction_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
     """Return the nodes of a graph in an order in which nothing is overwritten before it was read.
 
@@ -262,16 +283,7 @@ def destruction_order(fgraph: FunctionGraph) -> tuple[AnyNode, ...]:
         There is no such order; or a node overwrites a constant, an input that a `Supervisor` of the graph protects, the memory of an output of
         the graph, or memory that another of its own inputs shares. The message names the nodes and Variables.
     """
-    found = _analyse(fgraph)
-    conflicts = list(found.conflicts)
-    order = constrained_order(
-        toposort(fgraph.outputs, fgraph.inputs), ordering_constraints(fgraph, found), fgraph.inputs
-    )
-    if isinstance(order, Cycle):
-        conflicts.append(_explain(order, found, fgraph))
-    elif not conflicts:
-        return order
-    raise InconsistencyError("the graph overwrites what it still needs:\n" + "\n".join(f"- {c}" for c in conflicts))
+    return _ORDER.of(fgraph)
 
 
 @final
@@ -290,7 +302,7 @@ class DestroyHandler(Feature):
     @override
     def orderings(self, fgraph: FunctionGraph) -> Mapping[AnyNode, Sequence[AnyNode]]:
         """Return, for each node that overwrites something, the other readers of what it overwrites."""
-        return {node: tuple(readers) for node, readers in _analyse(fgraph).before.items()}
+        return {node: tuple(readers) for node, readers in DESTRUCTION.of(fgraph).before.items()}
 
 
 def _as_tuple(variables: Iterable[AnyVariable]) -> tuple[AnyVariable, ...]:
@@ -313,11 +325,10 @@ class Supervisor(NamesVariables):
     @override
     def validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` where a node overwrites a protected Variable."""
-        order = toposort(fgraph.outputs, fgraph.inputs)
-        destroyers = destructive_nodes(order)
+        destroyers = destructive_nodes(fgraph.data_order)
         if not destroyers:
             return
-        contents = find_contents(order, fgraph.inputs)
+        contents = CONTENTS.of(fgraph)
         protected = protected_contents([self], contents)
         for node in destroyers:
             for variable in [node.inputs[place] for place in destroyed_inputs(node.op)]:

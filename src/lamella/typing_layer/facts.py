@@ -1,4 +1,4 @@
-"""Facts about single nodes and Variables, remembered for as long as these live.
+"""Facts about nodes, Variables and graphs, remembered for as long as these live.
 
 A node never changes, so what follows from its ancestors is true for ever: it is found once. A rule for a fact is a generator:
 it yields each thing whose fact it needs, is sent that fact, and returns its own, so that chains of any length need no recursion.
@@ -11,7 +11,9 @@ from collections.abc import Callable, Generator, Hashable
 from typing import Generic, TypeVar, final
 from weakref import WeakKeyDictionary
 
-__all__ = ["Fact", "Rule"]
+from lamella.ir import FunctionGraph
+
+__all__ = ["Fact", "GraphFact", "Rule"]
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -64,3 +66,27 @@ class Fact(Generic[K, T]):
             else:
                 runs[wanted] = self._rule(wanted)
                 answer = None
+
+
+@final
+class GraphFact(Generic[T]):
+    """A fact about whole graphs, found once for each.
+
+    Parameters
+    ----------
+    find
+        Finds the fact. What it returns may not hold the graph itself.
+    """
+
+    __slots__ = ("_find", "_known")
+
+    def __init__(self, find: Callable[[FunctionGraph], T]) -> None:
+        self._find = find
+        self._known: WeakKeyDictionary[FunctionGraph, T] = WeakKeyDictionary()
+
+    def of(self, fgraph: FunctionGraph) -> T:
+        """Return the fact about a graph."""
+        known = self._known.get(fgraph)
+        if known is None:
+            known = self._known[fgraph] = self._find(fgraph)
+        return known

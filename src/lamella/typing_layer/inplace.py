@@ -15,11 +15,11 @@ from typing import Any, Final, final
 
 import attrs
 
-from lamella.ir import Apply, FunctionGraph, Op, Variable, toposort
+from lamella.ir import Apply, FunctionGraph, Op, Variable
 from lamella.typing_layer.destruction import (
+    CONTENTS,
     destroyed_inputs,
     destruction_order,
-    find_contents,
     find_readers,
     forbidden,
     ordering_constraints,
@@ -85,14 +85,13 @@ class _Analysis:
 
     def __init__(self, fgraph: FunctionGraph, effort: int) -> None:
         self.order = destruction_order(fgraph)
-        plain = toposort(fgraph.outputs, fgraph.inputs)
         self.number = {node: i for i, node in enumerate(self.order)}
         needs = data_edges(self.order, fgraph.inputs)
         for node, others in ordering_constraints(fgraph).items():
             needs[node] = [*needs[node], *others]
         numbered = [[self.number[other] for other in needs[node]] for node in self.order]
         self.dynamic = DynamicOrder(numbered, range(len(self.order)), effort)
-        self.contents = find_contents(plain, fgraph.inputs)
+        self.contents = CONTENTS.of(fgraph)
         self.readers = find_readers(fgraph, self.contents)
         for readers in self.readers.values():
             readers.reverse()  # the last reader, most likely to depend on the others, is tried first
@@ -222,15 +221,14 @@ def apply_inplace(
     ops = {proposal.node: proposal.op for proposal in accepted}
     replaced: dict[AnyVariable, AnyVariable] = {}
     given = frozenset(fgraph.inputs)
-    for node in toposort(fgraph.outputs, fgraph.inputs):
+    for node in fgraph.data_order:
         op = ops.get(node, node.op)
         inputs = tuple([replaced.get(variable, variable) for variable in node.inputs])
         if op is node.op and inputs == node.inputs:
             continue
         types = tuple([output.type for output in node.outputs])
         names = tuple([output.name for output in node.outputs])
-        origin = node.origin
-        made = Apply.with_names(op, inputs, types, names, None if origin is None else attrs.astuple(origin))
+        made = Apply.with_names(op, inputs, types, names, node.built_at)
         replaced.update({old: new for old, new in zip(node.outputs, made.outputs, strict=True) if old not in given})
     return fgraph.with_outputs([replaced.get(output, output) for output in fgraph.outputs]), replaced
 
@@ -248,12 +246,11 @@ def fast_inplace_check(fgraph: FunctionGraph, inputs: Sequence[AnyVariable]) -> 
     inputs
         Variables of the graph.
     """
-    order = toposort(fgraph.outputs, fgraph.inputs)
-    contents = find_contents(order, fgraph.inputs)
+    contents = CONTENTS.of(fgraph)
     taken = set(protected_contents(fgraph.features, contents))
     for output in fgraph.outputs:
         taken.update(contents.of(output))
-    for node in order:
+    for node in fgraph.data_order:
         for place in destroyed_inputs(node.op):
             taken.update(contents.of(node.inputs[place]))
     return [v for v in inputs if not any(c.is_constant or c in taken for c in contents.of(v))]

@@ -14,6 +14,7 @@ from typing import Any
 from lamella.errors import GradientNotImplementedError
 from lamella.ir.graph.core import Apply, Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
+from lamella.ir.graph.origin import BUILT_FOR, users_line
 from lamella.ir.graph.traversal import toposort
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
@@ -108,7 +109,19 @@ def accumulate_cotangents(
     ValueError, TypeError
         An Op's `L_op` gave something that is no cotangent of its inputs.
     """
-    ends = [*seeds, *start]
+    attributed = BUILT_FOR.set(users_line())
+    try:
+        return _accumulate(seeds, wrt, stop_at, [*seeds, *start])
+    finally:
+        BUILT_FOR.reset(attributed)
+
+
+def _accumulate(
+    seeds: Mapping[Variable[Any], Variable[Any]],
+    wrt: Collection[Variable[Any]],
+    stop_at: Collection[Variable[Any]],
+    ends: Sequence[Variable[Any]],
+) -> dict[Variable[Any], Variable[Any]]:
     order = toposort(ends, stop_at)
     patterns = {node: connection_pattern(node) for node in order}
     reached = _dependants(order, patterns, wrt)

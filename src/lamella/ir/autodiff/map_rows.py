@@ -18,6 +18,7 @@ from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.traversal import ancestors
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
+from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorVariable
 
@@ -64,10 +65,10 @@ class MapRows(Op[..., Any]):
     ) -> list[tuple[Any, ...]]:
         """Return the number of rows and the lengths of a row, which cannot depend on what is in it: all rows are stacked."""
         outer: dict[Variable[Any], Variable[Any]] = dict(zip(self.fgraph.inputs, node.inputs, strict=True))
-        for row, lengths in zip(self.fgraph.inputs[: self.n_sequences], shapes, strict=False):
-            known = [b if a is None else a for a, b in zip(row.type.shape, lengths[1:], strict=True)]
-            outer[row] = lt.zeros(known, row.type.dtype)
-        rows = substitute(self.fgraph.outputs, outer, self.fgraph.inputs)
+        for row, whole in zip(self.fgraph.inputs[: self.n_sequences], shapes, strict=False):
+            lengths = [b if a is None else a for a, b in zip(row.type.shape, whole[1:], strict=True)]
+            outer[row] = lt.zeros(lengths, row.type.dtype)
+        rows = [as_tensor_variable(row) for row in substitute(self.fgraph.outputs, outer, self.fgraph.inputs)]
         inferred: list[tuple[Any, ...]] = []
         for out, row in zip(node.outputs, rows, strict=True):
             count, *known = out.type.shape

@@ -42,6 +42,7 @@ from lamella.ir.graph.null_types import NullType as NullType
 from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented
 from lamella.ir.graph.null_types import grad_undefined as grad_undefined
 from lamella.ir.graph.on_demand import OnDemand as OnDemand
+from lamella.ir.graph.origin import BUILT_FOR as BUILT_FOR
 from lamella.ir.graph.origin import Origin as Origin
 from lamella.ir.graph.replace import clone_replace as clone_replace
 from lamella.ir.graph.replace import graph_replace as graph_replace
@@ -63,3 +64,4 @@ from lamella.ir.graph.traversal import truncated_graph_inputs as truncated_graph
 from lamella.ir.graph.traversal import variable_depends_on as variable_depends_on
 from lamella.ir.graph.traversal import vars_between as vars_between
 from lamella.ir.graph.traversal import walk as walk
+from lamella.ir.graph.value import canonical as canonical

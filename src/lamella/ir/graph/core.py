@@ -347,6 +347,8 @@ class Apply(Generic[R_co]):
     ----------
     op, inputs, outputs
         The Op, the input Variables, the output Variables.
+    built_at
+        The line that built this node first, as plain data: see `origin`.
 
     Raises
     ------
@@ -359,7 +361,7 @@ class Apply(Generic[R_co]):
     op: Op[Any, R_co]
     inputs: tuple[Variable[Any], ...]
     outputs: tuple[Variable[Any], ...]
-    _origin: Line | None
+    built_at: Line | None
 
     def __new__(cls, op: Op[Any, R_co], inputs: Sequence[Variable[Any]], outputs: Sequence[Template]) -> Self:
         """Return the node of these parts, made now if there is none."""
@@ -409,13 +411,13 @@ class Apply(Generic[R_co]):
                 raise TypeError(f"make_output of {t} made a Variable of the type {made.type}")
             outputs.append(made)
         _set_outputs(self, tuple(outputs))
-        _set_origin(self, origin or users_line())
+        _set_built_at(self, origin or users_line())
         return _applications.keep(key, self)
 
     @property
     def origin(self) -> Origin | None:
         """The line that built this node first, outside of this library; None where it is not known."""
-        return Origin(*self._origin) if self._origin else None
+        return Origin(*self.built_at) if self.built_at else None
 
     @property
     def out(self) -> Variable[Any]:
@@ -478,7 +480,7 @@ class Apply(Generic[R_co]):
             if a.type is not b.type and a.type != b.type:
                 break
         else:
-            return Apply.with_names(self.op, new, types, names, self._origin)
+            return Apply.with_names(self.op, new, types, names, self.built_at)
         fitting = tuple(
             [old.type.filter_variable(a, allow_convert=not strict) for a, old in zip(new, self.inputs, strict=True)]
         )
@@ -489,7 +491,7 @@ class Apply(Generic[R_co]):
                 for old, out in zip(types, rebuilt.outputs, strict=True)
             ]
         )
-        return Apply.with_names(rebuilt.op, rebuilt.inputs, narrowed, names, self._origin)
+        return Apply.with_names(rebuilt.op, rebuilt.inputs, narrowed, names, self.built_at)
 
     @override
     def __str__(self) -> str:
@@ -502,7 +504,7 @@ class Apply(Generic[R_co]):
     @override
     def __reduce__(self) -> tuple[Any, ...]:
         types, names = tuple([out.type for out in self.outputs]), tuple([out.name for out in self.outputs])
-        return (restore_node, (Apply, flatten(self.inputs), self.op, types, names, self._origin))
+        return (restore_node, (Apply, flatten(self.inputs), self.op, types, names, self.built_at))
 
     def __copy__(self) -> Self:
         return self
@@ -529,8 +531,8 @@ def _check_template(op: Op[Any, Any], inputs: tuple[Variable[Any], ...], templat
 # collection. The node in the table keeps alive whatever its key has the address of.
 _applications: InternTable[Apply[Any]] = InternTable()
 _constants: InternTable[Constant[Any]] = InternTable()
-_set_op, _set_inputs, _set_outputs, _set_origin = [
-    vars(Apply)[name].__set__ for name in ("op", "inputs", "outputs", "_origin")
+_set_op, _set_inputs, _set_outputs, _set_built_at = [
+    vars(Apply)[name].__set__ for name in ("op", "inputs", "outputs", "built_at")
 ]
 
 

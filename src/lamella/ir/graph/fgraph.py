@@ -86,7 +86,7 @@ class FunctionGraph:
         if len(given) != len(self.inputs):
             twice = next(v for v in self.inputs if self.inputs.count(v) > 1)
             raise ValueError(f"the input {twice!r} is given twice")
-        for node in self._plain_order:
+        for node in self.data_order:
             for variable in node.inputs:
                 if variable.owner is None and variable not in given and not isinstance(variable, Constant):
                     raise MissingInputError(
@@ -102,7 +102,8 @@ class FunctionGraph:
             feature.validate(self)
 
     @cached_property
-    def _plain_order(self) -> tuple[Apply[Any], ...]:
+    def data_order(self) -> tuple[Apply[Any], ...]:
+        """The nodes, each after those that it needs, whatever features say."""
         return tuple(toposort(self.outputs, self.inputs))
 
     @cached_property
@@ -112,7 +113,7 @@ class FunctionGraph:
         for feature in self.features:
             for node, before in feature.orderings(self).items():
                 constraints.setdefault(node, []).extend(before)
-        return tuple(toposort(self.outputs, self.inputs, constraints)) if constraints else self._plain_order
+        return tuple(toposort(self.outputs, self.inputs, constraints)) if constraints else self.data_order
 
     def toposort(self) -> list[Apply[Any]]:
         """Return the nodes, each after those that it needs and those that a feature puts before it."""
@@ -121,13 +122,13 @@ class FunctionGraph:
     @cached_property
     def apply_nodes(self) -> frozenset[Apply[Any]]:
         """The nodes."""
-        return frozenset(self._plain_order)
+        return frozenset(self.data_order)
 
     @cached_property
     def variables(self) -> tuple[Variable[Any], ...]:
         """All Variables: inputs, constants, and the outputs of the nodes, each once, in order."""
         found: dict[Variable[Any], None] = dict.fromkeys(self.inputs)
-        for node in self._plain_order:
+        for node in self.data_order:
             found.update(dict.fromkeys(node.inputs))
             found.update(dict.fromkeys(node.outputs))
         found.update(dict.fromkeys(self.outputs))
@@ -137,7 +138,7 @@ class FunctionGraph:
     def clients(self) -> Mapping[Variable[Any], tuple[Client, ...]]:
         """Who uses each Variable; Variables that nobody uses are missing."""
         found: dict[Variable[Any], list[Client]] = {}
-        for node in self._plain_order:
+        for node in self.data_order:
             for i, variable in enumerate(node.inputs):
                 found.setdefault(variable, []).append((node, i))
         for i, variable in enumerate(self.outputs):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import final
+from contextvars import ContextVar
+from typing import Final, final
 
 import attrs
 from typing_extensions import override
 
-__all__ = ["Line", "Origin", "users_line"]
+__all__ = ["BUILT_FOR", "Line", "Origin", "users_line"]
 
 Line = tuple[str, int, str]
 """File, line and function, as plain data."""
@@ -28,11 +29,19 @@ class Origin:
         return f"{self.filename}:{self.line}, in {self.function}"
 
 
-def users_line() -> Line | None:
-    """Return the innermost line being executed that is neither this library's nor in a `make_node`; None where there is none.
+BUILT_FOR: Final[ContextVar[Line | None]] = ContextVar("BUILT_FOR", default=None)
+"""The line that nodes made now come from, where it is known: that of the node they replace, or of the call of `grad`."""
 
-    An Op of the user's own makes the node, but the line to tell is the one that called the Op.
+
+def users_line() -> Line | None:
+    """Return the line that a node made now comes from; None where there is none.
+
+    It is the one in `BUILT_FOR`, else the innermost line being executed that is neither this library's nor in a `make_node`: an Op of
+    the user's own makes the node, but the line to tell is the one that called the Op.
     """
+    known = BUILT_FOR.get()
+    if known is not None:
+        return known
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith("lamella.") or frame.f_code.co_name == "make_node":
         if frame.f_back is None:

@@ -82,7 +82,7 @@ def flatten(outputs: Sequence[Variable[Any]], inputs: Sequence[Variable[Any]] = 
                 tuple([places[variable] for variable in node.inputs]),
                 tuple([types.place(id(out.type), out.type) for out in node.outputs]),
                 names if any(name is not None for name in names) else None,
-                None if node._origin is None else lines.place(node._origin, node._origin),
+                None if node.built_at is None else lines.place(node.built_at, node.built_at),
             )
         )
         for out in node.outputs:
