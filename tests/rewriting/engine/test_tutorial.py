@@ -119,6 +119,17 @@ def test_the_second_example_needs_no_merging(simplify: GraphRewriter) -> None:
     assert simplify.rewrite(e).outputs == (x,)
 
 
+def test_merge_first(simplify: GraphRewriter) -> None:
+    """Nodes that differ in their names are two nodes, until they are merged."""
+    a = true_div(mul(add(y, z).named("sum"), x), add(y, z))
+    e = FunctionGraph([x, y, z], [a])
+    assert simplify.rewrite(e).outputs == (a,)
+    merged = MergeOptimizer().rewrite(e)
+    assert show(merged) == show(e)
+    assert len(merged.order) == len(e.order) - 1
+    assert simplify.rewrite(merged).outputs == (x,)
+
+
 def test_a_graph_with_nothing_to_do_stays(simplify: GraphRewriter) -> None:
     e = graph_of(true_div(mul(x, y), z))
     assert simplify.rewrite(e).outputs[0] is e.outputs[0]
