@@ -1,4 +1,4 @@
-"""Choices, checks, printing, graphs within graphs, recomputation."""
+"""Choices, checks, printing, graphs within graphs, recomputation, loops over batches."""
 
 from typing import Any
 
@@ -6,8 +6,11 @@ import numpy as np
 
 from lamella.ir import (
     Assert,
+    Blockwise,
     CheckAndRaise,
     Checkpoint,
+    CumOp,
+    Dot,
     IfElse,
     OpFromGraph,
     Print,
@@ -104,5 +107,29 @@ CONTROL_ENTRIES = [
         lambda x, y: x,
         [(numbers(shape, d), numbers((2,), "float64")) for d in ALL for shape in _SHAPES],
         [(*point((2, 3)), np.ones(2, bool))],
+    ),
+    Entry(
+        "Blockwise",
+        Blockwise,
+        lambda x, y: Blockwise(Dot(), "(m,n),(n)->(m)")(x, y),
+        lambda x, y: np.matmul(x, y[..., None])[..., 0].astype(np.result_type(x, y)),
+        [
+            (numbers(a, d), numbers(b, d, 1))
+            for d in ALL
+            for a, b in (((4, 2, 3), (4, 3)), ((1, 2, 3), (4, 3)), ((2, 3), (4, 3)), ((0, 2, 3), (0, 3)))
+        ],
+        [point((4, 2, 3), (1, 3)), point((2, 3), (4, 3))],
+        max_ulps=4,
+        scale=1e3,
+    ),
+    Entry(
+        "Blockwise-of-running-sums",
+        Blockwise,
+        lambda x: Blockwise(CumOp(0), "(n)->(n)")(x),
+        lambda x: np.cumsum(
+            x, axis=-1, dtype=np.int64 if x.dtype.kind in "bi" else np.uint64 if x.dtype.kind == "u" else None
+        ),
+        [(numbers(shape, d),) for d in ("float64", "int64") for shape in ((2, 3, 4), (3,), (0, 3))],
+        [point((2, 3))],
     ),
 ]

@@ -259,6 +259,7 @@ from lamella.ir.tensor import BatchedDot as BatchedDot
 from lamella.ir.tensor import BitwiseAndReduce as BitwiseAndReduce
 from lamella.ir.tensor import BitwiseOrReduce as BitwiseOrReduce
 from lamella.ir.tensor import BitwiseXorReduce as BitwiseXorReduce
+from lamella.ir.tensor import Blockwise as Blockwise
 from lamella.ir.tensor import CAReduce as CAReduce
 from lamella.ir.tensor import CheckMask as CheckMask
 from lamella.ir.tensor import CumOp as CumOp
@@ -270,6 +271,7 @@ from lamella.ir.tensor import ExtractDiag as ExtractDiag
 from lamella.ir.tensor import Eye as Eye
 from lamella.ir.tensor import FlagEntry as FlagEntry
 from lamella.ir.tensor import FromInput as FromInput
+from lamella.ir.tensor import HasGufuncSignature as HasGufuncSignature
 from lamella.ir.tensor import HasStaticShape as HasStaticShape
 from lamella.ir.tensor import IncSubtensor as IncSubtensor
 from lamella.ir.tensor import Index as Index
@@ -308,6 +310,7 @@ from lamella.ir.tensor import TensorSharedVariable as TensorSharedVariable
 from lamella.ir.tensor import TensorType as TensorType
 from lamella.ir.tensor import TensorVariable as TensorVariable
 from lamella.ir.tensor import Unbroadcast as Unbroadcast
+from lamella.ir.tensor import VectorizeRule as VectorizeRule
 from lamella.ir.tensor import as_length as as_length
 from lamella.ir.tensor import as_lengths as as_lengths
 from lamella.ir.tensor import as_shape_vector as as_shape_vector
@@ -322,7 +325,10 @@ from lamella.ir.tensor import is_free_of_repetitions as is_free_of_repetitions
 from lamella.ir.tensor import known_integer as known_integer
 from lamella.ir.tensor import known_integers as known_integers
 from lamella.ir.tensor import numpy_index as numpy_index
+from lamella.ir.tensor import parse_signature as parse_signature
 from lamella.ir.tensor import result_lengths as result_lengths
+from lamella.ir.tensor import vectorize_graph as vectorize_graph
+from lamella.ir.tensor import vectorize_node as vectorize_node
 
 # Aliases of modules are handed on only where they are named so.
 __all__ = ["ls", "lt"]

@@ -1,5 +1,6 @@
 """Ops about running: choices of which only one branch is computed, checks, printing, graphs within graphs, recomputation."""
 
+from lamella.ir.control import vectorization as vectorization
 from lamella.ir.control.check_and_raise import Assert as Assert
 from lamella.ir.control.check_and_raise import CheckAndRaise as CheckAndRaise
 from lamella.ir.control.check_and_raise import assert_op as assert_op

@@ -13,6 +13,9 @@ from lamella.ir.tensor.argmax import Argmin as Argmin
 from lamella.ir.tensor.bitwise_reduction import BitwiseAndReduce as BitwiseAndReduce
 from lamella.ir.tensor.bitwise_reduction import BitwiseOrReduce as BitwiseOrReduce
 from lamella.ir.tensor.bitwise_reduction import BitwiseXorReduce as BitwiseXorReduce
+from lamella.ir.tensor.blockwise import Blockwise as Blockwise
+from lamella.ir.tensor.blockwise import HasGufuncSignature as HasGufuncSignature
+from lamella.ir.tensor.blockwise import parse_signature as parse_signature
 from lamella.ir.tensor.conversion import as_tensor_variable as as_tensor_variable
 from lamella.ir.tensor.conversion import constant as constant
 from lamella.ir.tensor.cumulative import CumOp as CumOp
@@ -83,3 +86,6 @@ from lamella.ir.tensor.variable import TensorConstant as TensorConstant
 from lamella.ir.tensor.variable import TensorLike as TensorLike
 from lamella.ir.tensor.variable import TensorSharedVariable as TensorSharedVariable
 from lamella.ir.tensor.variable import TensorVariable as TensorVariable
+from lamella.ir.tensor.vectorization import VectorizeRule as VectorizeRule
+from lamella.ir.tensor.vectorization import vectorize_graph as vectorize_graph
+from lamella.ir.tensor.vectorization import vectorize_node as vectorize_node
