@@ -15,6 +15,9 @@ from lamella.config import Config as Config
 from lamella.config import config as config
 from lamella.ir import NO_VALUE as NO_VALUE
 from lamella.ir import Apply as Apply
+from lamella.ir import Assert as Assert
+from lamella.ir import Blockwise as Blockwise
+from lamella.ir import CheckAndRaise as CheckAndRaise
 from lamella.ir import Composite as Composite
 from lamella.ir import Constant as Constant
 from lamella.ir import DeepCopyOp as DeepCopyOp
@@ -22,6 +25,7 @@ from lamella.ir import DisconnectedType as DisconnectedType
 from lamella.ir import Feature as Feature
 from lamella.ir import FunctionGraph as FunctionGraph
 from lamella.ir import Generic as Generic
+from lamella.ir import IfElse as IfElse
 from lamella.ir import Lop as Lop
 from lamella.ir import NoneConst as NoneConst
 from lamella.ir import NoneTypeT as NoneTypeT
@@ -29,9 +33,11 @@ from lamella.ir import Notation as Notation
 from lamella.ir import NullType as NullType
 from lamella.ir import Op as Op
 from lamella.ir import Operand as Operand
+from lamella.ir import OpFromGraph as OpFromGraph
 from lamella.ir import Origin as Origin
 from lamella.ir import OutputStorage as OutputStorage
 from lamella.ir import Precedence as Precedence
+from lamella.ir import Print as Print
 from lamella.ir import Rop as Rop
 from lamella.ir import ScalarOp as ScalarOp
 from lamella.ir import ScalarType as ScalarType
@@ -48,6 +54,9 @@ from lamella.ir import ancestors as ancestors
 from lamella.ir import annotate_error as annotate_error
 from lamella.ir import applys_between as applys_between
 from lamella.ir import as_op as as_op
+from lamella.ir import assert_op as assert_op
+from lamella.ir import check_and_raise as check_and_raise
+from lamella.ir import checkpoint as checkpoint
 from lamella.ir import clone_replace as clone_replace
 from lamella.ir import consider_constant as consider_constant
 from lamella.ir import deep_copy_op as deep_copy_op
@@ -66,6 +75,7 @@ from lamella.ir import graph_inputs as graph_inputs
 from lamella.ir import graph_replace as graph_replace
 from lamella.ir import hessian as hessian
 from lamella.ir import hessian_vector_product as hessian_vector_product
+from lamella.ir import ifelse as ifelse
 from lamella.ir import interned_nodes as interned_nodes
 from lamella.ir import interpret as interpret
 from lamella.ir import io_toposort as io_toposort
@@ -84,6 +94,8 @@ from lamella.ir import truncated_graph_inputs as truncated_graph_inputs
 from lamella.ir import undefined_grad as undefined_grad
 from lamella.ir import variable_depends_on as variable_depends_on
 from lamella.ir import vars_between as vars_between
+from lamella.ir import vectorize_graph as vectorize_graph
+from lamella.ir import vectorize_node as vectorize_node
 from lamella.ir import view_op as view_op
 from lamella.ir import walk as walk
 from lamella.ir import wrap_py as wrap_py
