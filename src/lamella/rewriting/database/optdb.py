@@ -3,6 +3,7 @@
     position  what
     0         merge1                 one node for nodes that compute the same
     0.1       inline                 graphs within graphs become part of them
+    0.1       inlining               graphs inside of Ops join the graph
     0.6       useless                operations that do nothing go
     1         canonicalize           a standard form
     1.2       merge1.2               once more
@@ -10,7 +11,7 @@
     2         specialize             special operations that do the same, faster
     3         uncanonicalize         faster forms that are not the standard ones
     4 ..      BLAS                   calls of BLAS routines
-    48 ..     fusion                 elementwise operations become one
+    48 ..     fusion                 elementwise operations, and reductions of them, become one
     49        merge2                 once more
     49.5      add_destroy_handler    from here on, what is overwritten is watched
     50 ..     in-place               operations that overwrite their inputs: at 50 or later, and nowhere else

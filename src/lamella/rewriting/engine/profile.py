@@ -136,7 +136,7 @@ class RewriterProfile:
         return "\n".join(["Rewriter profile", "----------------", *_lines(self)])
 
 
-_UNUSED_TOLD: Final = 20
+_UNUSED_TOLD: Final = 20  # and of these only those that looked at a node
 
 
 def _lines(profile: RewriterProfile) -> list[str]:
@@ -166,7 +166,7 @@ def _lines(profile: RewriterProfile) -> list[str]:
         if unused:
             total = sum([r.seconds for r in unused])
             lines.append(f"{margin}    {total:.6f}s - in {len(unused)} rewriters that replaced nothing")
-            told = unused[:_UNUSED_TOLD]
+            told = [r for r in unused if r.calls][:_UNUSED_TOLD]
             lines.extend([f"{margin}      {r.seconds:.6f}s - {r.calls} calls - {r.name}" for r in told])
             if len(unused) > len(told):
                 lines.append(f"{margin}      and {len(unused) - len(told)} more that took less")
