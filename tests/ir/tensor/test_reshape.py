@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamella.errors import StaticShapeError
-from lamella.ir import Reshape, TensorLike, TensorType, TensorVariable, lt
+from lamella.ir import Reshape, TensorLike, TensorType, TensorVariable, clone_replace, constant, lt
+from lamella.typing_layer import static_shape
 from tests.ir.tensor.agreement import Array, agrees, arrays, check_derivatives, forgetful, numbered, run, shapes
 
 X = TensorType("float64", (None, 3, 4))("x")
@@ -94,6 +95,13 @@ def test_an_empty_array_may_have_other_lengths_than_the_symbols_suggest() -> Non
     out = lt.reshape(x, (lt.shape_i(x, 0), N))
     assert out.type.shape == (None, None)
     agrees(out, {x: numbered((0, 12)), N: np.array(5)}, np.zeros((0, 5)))
+
+
+def test_a_length_that_becomes_known_is_that_of_the_result() -> None:
+    empty = TensorType("float64", (0, 1, 2))("empty")
+    out = clone_replace(lt.reshape(empty, [0, N, 2]), {N: constant(1)})
+    assert out.type.shape == (0, None, 2)
+    assert static_shape(out) == (0, 1, 2)
 
 
 def test_unknown_axes_are_not_taken_for_each_other() -> None:

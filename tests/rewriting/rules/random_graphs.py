@@ -149,7 +149,8 @@ def _cast(graph: RandomGraph) -> TensorVariable:
 
 def _dimshuffle(graph: RandomGraph) -> TensorVariable:
     x, value = graph.operand()
-    order: list[Any] = list(graph.draw(st.permutations(range(x.ndim))))
+    left = list(range(x.ndim))
+    order: list[Any] = [left.pop(graph.number(0, len(left) - 1)) for _ in range(x.ndim)]
     order = [axis for axis in order if value.shape[axis] != 1 or graph.number(0, 2)]
     for _ in range(graph.number(0, 2)):
         order.insert(graph.number(0, len(order)), "x")
@@ -257,6 +258,49 @@ def _join(graph: RandomGraph) -> TensorVariable:
     return lt.concatenate(arrays, axis=graph.number(0, max(0, arrays[0].ndim - 1)))
 
 
+def _of_own_parts(graph: RandomGraph) -> TensorVariable:
+    """A vector of the elements of one, or an array joined of the parts of one, or those of joined arrays."""
+    x, value = graph.operand()
+    if x.ndim == 0:
+        return lt.stack([x, graph.operand()[0], x])
+    if value.ndim == 1 and graph.number(0, 1):
+        return lt.stack([x[place] for place in range(len(value))])
+    cut = graph.number(0, value.shape[0])
+    parts = lt.split(x, [_length(graph, cut), value.shape[0] - cut])
+    return graph.one_of([parts[0], parts[1], lt.concatenate(parts), lt.concatenate([parts[0], lt.exp(x), x])])  # type: ignore[no-any-return]  # drawn
+
+
+def _written_again(graph: RandomGraph) -> TensorVariable:
+    """An array that is written to twice, at one place or at two, or with what it holds."""
+    written = _written(graph)
+    node = written.owner
+    assert node is not None
+    op: Any = node.op
+    again = Subtensor(op.idx_list)(written, *node.inputs[2:]) if hasattr(op, "idx_list") else lt.getitem(written, ())
+    if graph.number(0, 2) == 0:
+        again = lt.getitem(written, _index(graph, graph.compute(written)))
+    y, _ = graph.operand()
+    value = graph.one_of([y, 0, -0.0, again, again + y, lt.fill(again, 2), y[:1] if y.ndim else y])
+    return graph.one_of([lt.set_subtensor, lt.inc_subtensor])(again, value)  # type: ignore[no-any-return]  # drawn
+
+
+def _written_at_array(graph: RandomGraph) -> TensorVariable:
+    """An array that is written to at places of an array or a mask, and perhaps read there."""
+    x, value = graph.operand()
+    length = value.shape[0]
+    places = [graph.number(-length, length - 1) for _ in range(graph.number(0, 3))] if length else []
+    own = graph.one_of([np.array(places, dtype="int64"), lt.arange(_length(graph, length)), lt.gt(x, 0)])
+    y, _ = graph.operand()
+    written = graph.one_of([lt.set_subtensor, lt.inc_subtensor])(lt.getitem(x, own), graph.one_of([y, 2]))
+    return graph.one_of([written, lt.getitem(written, own), lt.getitem(x, own)])  # type: ignore[no-any-return]  # drawn
+
+
+def _scaled(graph: RandomGraph) -> TensorVariable:
+    x, _ = graph.operand()
+    made = graph.one_of([lt.neg, lambda v: v * 2, lambda v: -4 * v, lambda v: v / 2, lambda v: v * 0])(x)
+    return lt.sum(made, axis=[axis for axis in range(x.ndim) if graph.number(0, 1)])
+
+
 def _specify_shape(graph: RandomGraph) -> TensorVariable:
     x, value = graph.operand()
     return lt.specify_shape(x, [graph.one_of([None, length, _length(graph, length)]) for length in value.shape])
@@ -295,6 +339,10 @@ STEPS: list[Callable[[RandomGraph], TensorVariable]] = [
     *[_read_back],
     *[_taken],
     *[_join] * 2,
+    *[_of_own_parts] * 2,
+    *[_written_again] * 2,
+    *[_written_at_array],
+    *[_scaled],
     *[_specify_shape] * 2,
     *[_unbroadcast] * 2,
     *[_shape],

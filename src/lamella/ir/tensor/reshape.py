@@ -128,7 +128,7 @@ class Reshape(Op[[TensorLike, ShapeLike], TensorVariable]):
         for i, (known, length) in enumerate(zip(static, lengths, strict=True)):
             if known is not None:
                 result.append(constant(known, dtype="int64"))
-            elif length.owner is not None and isinstance(length.owner.op, Shape_i):
+            elif (length.owner is not None and isinstance(length.owner.op, Shape_i)) or _is_known(length):
                 result.append(length)
             elif length.is_constant:
                 others = product_of_lengths([*lengths[:i], *lengths[i + 1 :]])
@@ -158,6 +158,11 @@ class Reshape(Op[[TensorLike, ShapeLike], TensorVariable]):
     ) -> list[Variable[Any] | None]:
         tangent = eval_points[0]
         return [None if tangent is None else self(tangent, inputs[1])]
+
+
+def _is_known(length: TensorVariable) -> bool:
+    """Whether a length is a constant, and not -1: a node may have been made before it was known."""
+    return length.is_constant and int(length.stored_value()) >= 0
 
 
 def _shown(wanted: Sequence[Element]) -> str:

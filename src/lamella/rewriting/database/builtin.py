@@ -358,7 +358,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(specify_shape_of_known, *_ALWAYS),
     Builtin(specify_shape_of_specify_shape, *_ALWAYS),
     Builtin(specify_shape_of_dimshuffle, *_RUN),
-    Builtin(specify_shape_of_elemwise, *_RUN),
+    Builtin(specify_shape_of_elemwise, *_RUN, "shape_unsafe"),
     Builtin(unbroadcast_of_unbroadcast, *_ALWAYS),
     Builtin(op_of_unbroadcast, *_ALWAYS),
     Builtin(elemwise_of_unbroadcast, *_ALWAYS),

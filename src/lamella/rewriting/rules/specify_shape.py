@@ -70,8 +70,8 @@ def _axes(node: Apply[Any]) -> tuple[int, ...]:
 def specify_shape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``specify_shape(f(x, y), n) -> f(specify_shape(x, n), y)``, for elementwise f
 
-    Always valid: y has the lengths of x, or f raises. A length of 1 is asserted of all that is not known to have it. It pays because f fuses with
-    what comes after it, where nothing else needs f(x, y).
+    Always valid: y has the lengths of x, or f raises, though of two errors the other one may come first. A length of 1 is asserted of all that is not
+    known to have it. It pays because f fuses with what comes after it, where nothing else needs f(x, y).
     """
     whole, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
     match whole.owner:
