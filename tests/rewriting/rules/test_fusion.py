@@ -36,10 +36,39 @@ def test_a_value_used_twice_in_one_group_is_computed_once() -> None:
     assert text == "%0: float64[?] = Composite{t0 = Exp(i0); Add(Mul(t0, i1), t0)} @0(%x, %y)\nreturn %0"
 
 
-def test_what_others_need_is_kept() -> None:
+def _elementwise(graph: FunctionGraph) -> list[str]:
+    return [str(node.op) for node in graph.order if isinstance(node.op, Elemwise)]
+
+
+def test_what_others_need_is_a_result_too() -> None:
     e = lt.exp(x)
     graph = _fused(lt.sin(lt.cos(e)), lt.sum(e))
-    assert [str(node.op) for node in graph.order] == ["Exp", "Composite{Sin(Cos(i0))}", "Sum{axis=(0,)}"]
+    assert _elementwise(graph) == ["Composite{t0 = Exp(i0); t0, Sin(Cos(t0))}"]
+    assert_same_meaning(FunctionGraph([x, y, m], [lt.sin(lt.cos(e)), lt.sum(e)]), graph, [X, Y, M])
+
+
+def test_what_reads_the_same_array_is_one_node() -> None:
+    assert _elementwise(_fused(lt.exp(x), lt.sin(x) + y, lt.cos(m))) == [
+        "Composite{Exp(i0), Add(Sin(i0), i1)}",
+        "Cos",
+    ]
+
+
+def test_a_path_that_leaves_a_group_does_not_come_back() -> None:
+    e = lt.exp(x)
+    outputs = [lt.sin(e) * lt.sum(e), lt.cos(e)]
+    graph = _fused(*outputs)
+    assert _elementwise(graph) == ["Composite{t0 = Exp(i0); t0, Cos(t0)}", "Composite{Mul(Sin(i0), i1)}"]
+    assert_same_meaning(FunctionGraph([x, y, m], outputs), graph, [X, Y, M])
+
+
+def test_a_graph_that_overwrites_keeps_its_order() -> None:
+    """A node must not be joined with one that runs after what it reads has been overwritten."""
+    e = lt.exp(x)
+    (over,) = Elemwise(ops.add.scalar_op, ((0, 0),)).make_node(x, y).outputs
+    old = FunctionGraph([x, y], [e * as_tensor_variable(over)])
+    new = applied(old, fusion)
+    assert_same_meaning(old, new, [X, Y])
 
 
 def test_what_is_broadcast_is_computed_once_for_all() -> None:

@@ -58,6 +58,7 @@ from lamella.ir.tensor.nonzero import CheckMask as CheckMask
 from lamella.ir.tensor.nonzero import Nonzero as Nonzero
 from lamella.ir.tensor.ranges import ARange as ARange
 from lamella.ir.tensor.recurrence import LinearRecurrence as LinearRecurrence
+from lamella.ir.tensor.reduced_elemwise import ReducedElemwise as ReducedElemwise
 from lamella.ir.tensor.reduction import CAReduce as CAReduce
 from lamella.ir.tensor.reshape import Reshape as Reshape
 from lamella.ir.tensor.scalar_conversion import ScalarFromTensor as ScalarFromTensor

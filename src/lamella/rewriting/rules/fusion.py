@@ -1,12 +1,13 @@
-"""Elementwise fusion: chains and trees of elementwise nodes become one node, whose function is a `Composite`.
+"""Elementwise fusion: elementwise nodes that one pass over memory can compute become one node, whose function is a `Composite`.
 
     before                              after
-    %0 = mul(%x, 2.0)                   %2 = Composite{exp(i0 * 2.0) + i1}(%x, %y)
+    %0 = mul(%x, 2.0)                   %1, %3 = Composite{t = exp(i0 * 2.0); t, t + i1}(%x, %y)
     %1 = exp(%0)
-    %2 = add(%1, %y)
+    %2 = sum(%1)                        %2 = sum(%1)
+    %3 = add(%1, %y)
 
-One pass over memory serves all of them. A node joins the group of its clients where all of them are in one group and the node's value
-is as large as theirs, so nothing is computed twice.
+What others need is a result of the new node; nothing is computed twice, and nothing is broadcast before it has been computed. See
+`fusion_groups` for which nodes go together.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ from lamella.ir import (
     broadcast_static_shapes,
     rebuild_node,
 )
-from lamella.rewriting.engine import GraphRewriter
+from lamella.rewriting.engine import GraphRewriter, Observer
+from lamella.rewriting.rules.fusion_groups import group_nodes
+from lamella.typing_layer import find_aliases
 
-__all__ = ["ElementwiseFusion"]
+__all__ = ["MAX_NODES_IN_A_KERNEL", "ElementwiseFusion", "elementwise_weight"]
 
 MAX_NODES_IN_A_KERNEL: Final = 128
 """The time a compiler takes for one kernel grows faster than the kernel; past this size nothing is gained by fusing more."""
@@ -44,9 +47,10 @@ MAX_NODES_IN_A_KERNEL: Final = 128
 @final
 @attrs.frozen
 class ElementwiseFusion(GraphRewriter):
-    """``f(g(x), y) -> (f . g)(x, y)``, for elementwise f and g, where g(x) is not needed otherwise and not broadcast.
+    """``f(x), g(f(x), y) -> (f, g . f)(x, y)``, for elementwise f and g, where f(x) is not broadcast; ``f(x), g(x) -> (f, g)(x)`` likewise.
 
-    Always valid: the fused function rounds wherever the single ones do. It pays because intermediate arrays are neither written nor read.
+    Always valid: the fused function rounds wherever the single ones do. It pays because intermediate arrays are neither written nor read
+    (or written, but not read), and what several need is read once.
     """
 
     name: str = "fusion"
@@ -54,28 +58,56 @@ class ElementwiseFusion(GraphRewriter):
 
     @override
     def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
-        groups = _grouped(fgraph, self.max_nodes)
-        if not groups:
+        return self.apply_observed(fgraph, None)
+
+    @override
+    def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
+        threatened = _threatened(fgraph)
+
+        def is_member(node: Apply[Any]) -> bool:
+            return _is_fusible(node) and threatened.isdisjoint(node.inputs)
+
+        parts = group_nodes(fgraph, is_member, elementwise_weight, self.max_nodes).parts
+        if len(parts) == len(fgraph.order):
             return fgraph
         replaced: dict[Variable[Any], Variable[Any]] = {}
-        inner = {node for group in groups.values() for node in group[:-1]}
-        for node in fgraph.order:
-            if node in inner:
-                continue
-            fused = _fused(groups[node], replaced) if node in groups else None
-            if fused is not None:
-                replaced[node.outputs[0]] = fused
-                continue
-            for member in groups.get(node, [node]):
-                rebuilt = rebuild_node(member, replaced)
-                if rebuilt is not member:
-                    replaced.update(zip(member.outputs, rebuilt.outputs, strict=True))
+        for part in parts:
+            if len(part) > 1:
+                fused = _fused(fgraph, part, replaced)
+                if fused is not None:
+                    replaced.update(fused)
+                    if observer is not None:
+                        outputs = [out for node in part for out in node.outputs]
+                        observer.replaced(self.name, outputs, [fused.get(out) for out in outputs])
+                    continue
+            for node in part:
+                rebuilt = rebuild_node(node, replaced)
+                if rebuilt is not node:
+                    replaced.update(zip(node.outputs, rebuilt.outputs, strict=True))
+                    if observer is not None:
+                        observer.replaced(None, node.outputs, rebuilt.outputs)
         return fgraph.with_outputs([replaced.get(out, out) for out in fgraph.outputs])
+
+
+def _threatened(fgraph: FunctionGraph) -> frozenset[Variable[Any]]:
+    """Return what a node of the graph overwrites, and all that lies in the same memory: its readers have to run before that node."""
+    destroyers = [node for node in fgraph.order if node.op.destroy_map]
+    if not destroyers:
+        return frozenset()
+    aliases = find_aliases(fgraph.order, fgraph.inputs)
+    places = [(node, i) for node in destroyers for of in node.op.destroy_map.values() for i in of]
+    roots = dict.fromkeys([root for node, i in places for root in aliases.roots(node.inputs[i])])
+    return frozenset([v for root in roots for v in (root, *aliases.viewers(root))])
 
 
 def _is_fusible(node: Apply[Any]) -> bool:
     op = node.op
-    return isinstance(op, Elemwise) and not op.inplace_pattern and len(node.outputs) == 1
+    if not isinstance(op, Elemwise) or op.inplace_pattern:
+        return False
+    # Where all inputs broadcast, an output has length 1, whatever it is declared as; to take its inputs in its place would broadcast them.
+    patterns = zip(*[variable.type.broadcastable for variable in node.inputs], strict=True)
+    own = tuple([all(axis) for axis in patterns])
+    return all([out.type.broadcastable == own for out in node.outputs])
 
 
 def _scalar_op(node: Apply[Any]) -> ScalarOp[Any]:
@@ -83,72 +115,41 @@ def _scalar_op(node: Apply[Any]) -> ScalarOp[Any]:
     return node.op.scalar_op
 
 
-def _weight(node: Apply[Any]) -> int:
+def elementwise_weight(node: Apply[Any]) -> int:
+    """Return how many scalar Ops an elementwise node computes."""
     op = _scalar_op(node)
     return len(op.program.steps) if isinstance(op, Composite) else 1
 
 
-def _grouped(fgraph: FunctionGraph, max_nodes: int) -> dict[Apply[Any], list[Apply[Any]]]:
-    """Return groups of two nodes or more, by their last node, each in the order of the graph."""
-    last: dict[Apply[Any], Apply[Any]] = {}
-    weight: dict[Apply[Any], int] = {}
-    groups: dict[Apply[Any], list[Apply[Any]]] = {}
-    for node in reversed(fgraph.order):
-        if not _is_fusible(node):
-            continue
-        home = _home(fgraph, node, last)
-        cost = _weight(node)
-        if home is None or weight[home] + cost > max_nodes:
-            home = node
-        last[node] = home
-        weight[home] = weight.get(home, 0) + cost
-        groups.setdefault(home, []).append(node)
-    return {home: members[::-1] for home, members in groups.items() if len(members) > 1}
-
-
-def _home(fgraph: FunctionGraph, node: Apply[Any], last: dict[Apply[Any], Apply[Any]]) -> Apply[Any] | None:
-    """Return the last node of the one group in which all clients of `node` are; None where there is no such group."""
-    (out,) = node.outputs
-    if out.type.broadcastable != _own_pattern(node):
-        return None  # its clients do not broadcast it; its inputs in its place would be broadcast
-    home: Apply[Any] | None = None
-    for client, _ in fgraph.get_clients(out):
-        if client is None or client not in last or (home is not None and last[client] is not home):
-            return None
-        home = last[client]
-    if home is None or home.outputs[0].type.broadcastable != out.type.broadcastable:
-        return None
-    return home
-
-
-def _own_pattern(node: Apply[Any]) -> tuple[bool, ...]:
-    """Return where the inputs of an elementwise node all broadcast: there its output has length 1, whatever it is declared as."""
-    patterns = zip(*[variable.type.broadcastable for variable in node.inputs], strict=True)
-    return tuple([all(axis) for axis in patterns])
-
-
-def _fused(group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[Any]]) -> Variable[Any] | None:
-    """Apply the function of a whole group; None where the types do not come out as they were."""
-    result = group[-1].outputs[0]
+def _fused(
+    fgraph: FunctionGraph, group: Sequence[Apply[Any]], replaced: dict[Variable[Any], Variable[Any]]
+) -> dict[Variable[Any], Variable[Any]] | None:
+    """Apply the function of a whole group, for those outputs that others need; None where the types do not come out as they were."""
+    inside = frozenset(group)
     function = _Function()
+    results: list[Variable[Any]] = []
     for node in group:
         function.add(node)
+        clients = {out: fgraph.get_clients(out) for out in node.outputs}
+        results += [out for out, of in clients.items() if any([client not in inside for client, _ in of])]
     inputs = [now for v in function.inputs if isinstance(now := replaced.get(v, v), TensorVariable)]
     if not inputs:
         return None
-    composite = function.composite(result)
-    kind = TensorType(composite.outputs[0].dtype, broadcast_static_shapes(inputs))
-    if result.type.is_super(kind) is None or kind.broadcastable != result.type.broadcastable:
-        return None
+    composite = function.composite(results)
+    shape = broadcast_static_shapes(inputs)
+    kinds = [TensorType(out.dtype, shape) for out in composite.outputs]
+    for result, kind in zip(results, kinds, strict=True):
+        if result.type.is_super(kind) is None or kind.broadcastable != result.type.broadcastable:
+            return None
     origin = group[-1].origin  # an error is to name the line where the last of them was built
     made = Apply.with_names(
         Elemwise[Any](composite),
         tuple(inputs),
-        (kind,),
-        (result.name,),
+        tuple(kinds),
+        tuple([result.name for result in results]),
         None if origin is None else attrs.astuple(origin),
     )
-    return made.outputs[0]
+    return dict(zip(results, made.outputs, strict=True))
 
 
 @final
@@ -159,6 +160,7 @@ class _Function:
         self.inputs: list[Variable[Any]] = []
         self._constants: list[ScalarConstant] = []
         self._steps: list[tuple[ScalarOp[Any], list[Variable[Any]]]] = []
+        self._n_results = 0
         # Where values stand: among inputs, constants, and results of steps.
         self._places: dict[Variable[Any], tuple[int, int]] = {}
 
@@ -167,7 +169,9 @@ class _Function:
         for variable in node.inputs:
             if variable not in self._places:
                 self._meet(variable)
-        self._places[node.outputs[0]] = (2, len(self._steps))
+        for out in node.outputs:
+            self._places[out] = (2, self._n_results)
+            self._n_results += 1
         self._steps.append((_scalar_op(node), list(node.inputs)))
 
     def _meet(self, variable: Variable[Any]) -> None:
@@ -179,7 +183,7 @@ class _Function:
             self._places[variable] = (0, len(self.inputs))
             self.inputs.append(variable)
 
-    def composite(self, result: Variable[Any]) -> Composite:
+    def composite(self, results: Sequence[Variable[Any]]) -> Composite:
         """Return the function as a scalar Op."""
         starts = (0, len(self.inputs), len(self.inputs) + len(self._constants))
 
@@ -188,5 +192,5 @@ class _Function:
             return starts[kind] + number
 
         steps = tuple([(op, tuple([slot(v) for v in operands])) for op, operands in self._steps])
-        program = ScalarProgram(tuple(self._constants), steps, (slot(result),))
+        program = ScalarProgram(tuple(self._constants), steps, tuple([slot(result) for result in results]))
         return Composite.of_program([variable.type.dtype for variable in self.inputs], program)

@@ -1,4 +1,4 @@
-"""Elementwise nodes that write their result over an input that nothing needs any more.
+"""Elementwise nodes that write their results over inputs that nothing needs any more.
 
     before                         after
     %0 = exp(%x)                   %0 = exp(%x)
@@ -9,43 +9,74 @@ Which inputs may be overwritten is a question about the whole graph; `typing_lay
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, final
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
+from typing import Any, Final, final
 
 import attrs
 from typing_extensions import override
 
-from lamella.ir import Apply, Elemwise, FunctionGraph
+from lamella.ir import Apply, Elemwise, FunctionGraph, ReducedElemwise, Variable
 from lamella.rewriting.engine import GraphRewriter
-from lamella.typing_layer import InplaceProposal, accept_inplace, apply_inplace
+from lamella.typing_layer import InplaceProposal, accept_inplace, apply_inplace, fast_inplace_check
 
 __all__ = ["InplaceElementwise"]
+
+_MOST_PAIRS_TRIED_TOGETHER: Final = 4
 
 
 @final
 @attrs.frozen
 class InplaceElementwise(GraphRewriter):
-    """``f(x, y) -> f{over x}(x, y)``, where x has the dtype and shape of the result and is read by nobody afterwards.
+    """``f(x, y) -> f{over x}(x, y)``, where x has the dtype and shape of a result and is read by nobody afterwards.
 
-    Always valid where the analysis of destruction accepts it. It pays because no memory is allocated, and what is written is in cache.
+    Always valid where the analysis of destruction accepts it. Of a node with several results, as many as can be are written over inputs. It
+    pays because no memory is allocated, and what is written is in cache.
     """
 
     name: str = "inplace_elemwise"
 
     @override
     def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
-        proposals = [proposal for node in fgraph.order for proposal in _proposals(node)]
+        nodes = [node for node in fgraph.order if isinstance(node.op, Elemwise | ReducedElemwise)]
+        free = frozenset(fast_inplace_check(fgraph, list(dict.fromkeys([v for node in nodes for v in node.inputs]))))
+        proposals = [proposal for node in nodes for proposal in _proposals(node, free)]
+        if not proposals:
+            return fgraph
         rewritten, _ = apply_inplace(fgraph, accept_inplace(fgraph, proposals).accepted)
         return rewritten
 
 
-def _proposals(node: Apply[Any]) -> Iterator[InplaceProposal]:
+def _proposals(node: Apply[Any], free: Collection[Variable[Any]]) -> Iterator[InplaceProposal]:
     op = node.op
-    if not isinstance(op, Elemwise) or op.inplace_pattern or len(node.outputs) != 1:
+    if not isinstance(op, Elemwise | ReducedElemwise) or op.inplace_pattern:
         return
-    out = node.outputs[0].type
-    for i, variable in enumerate(node.inputs):
-        computed = variable.owner is not None
-        fits = variable.type.dtype == out.dtype and variable.type.broadcastable == out.broadcastable
-        if fits and out.is_super(variable.type) is not None and (computed or not variable.is_constant):
-            yield InplaceProposal(node, Elemwise(op.scalar_op, ((0, i),)))
+    written = range(len(node.outputs)) if isinstance(op, Elemwise) else op.whole_results
+    fitting = {i: [o for o in written if _fits(v, node.outputs[o])] for i, v in enumerate(node.inputs) if v in free}
+    inputs = [i for i, outputs in fitting.items() if outputs]
+    if len(inputs) <= _MOST_PAIRS_TRIED_TOGETHER:
+        tried = [chosen for n in range(len(inputs), 0, -1) for chosen in combinations(inputs, n)]
+    else:
+        tried = [tuple(inputs), *[(i,) for i in inputs]]
+    met: set[tuple[tuple[int, int], ...]] = set()
+    for chosen in tried:
+        pattern = _pairs(chosen, fitting)
+        if pattern not in met:
+            met.add(pattern)
+            yield InplaceProposal(node, attrs.evolve(op, inplace_pattern=pattern))
+
+
+def _pairs(inputs: Sequence[int], fitting: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
+    """Return pairs of an output and an input, each in one of them at most."""
+    taken: dict[int, int] = {}
+    for i in inputs:
+        output = next((o for o in fitting[i] if o not in taken), None)
+        if output is not None:
+            taken[output] = i
+    return tuple(sorted(taken.items()))
+
+
+def _fits(variable: Variable[Any], output: Variable[Any]) -> bool:
+    """Whether an input has the dtype and the shape of an output."""
+    kind, out = variable.type, output.type
+    return bool(kind.dtype == out.dtype and kind.broadcastable == out.broadcastable and out.is_super(kind) is not None)

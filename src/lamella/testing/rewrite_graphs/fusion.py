@@ -37,5 +37,24 @@ def _elementwise(draw: Draw) -> Made:
     return [made[-1], *others]
 
 
-FUSION: Final = (GraphsFor("fusion", _elementwise),)
+def _reduced(draw: Draw) -> Made:
+    x = draw.tensor(draw.choose("float64", "int64", "float32", "int8"), draw.shape(1, 3))
+    made = [x]
+    for _ in range(draw.integer(1, 3)):
+        made.append(elementwise_step(draw, made, x))
+    whole, axes = made[-1], draw.axes(made[-1].ndim, least=1)
+    reduced = draw.one_of(
+        lambda: lt.sum(whole, axis=axes),
+        lambda: lt.max(whole, axis=axes),
+        lambda: lt.min(whole, axis=axes),
+        lambda: lt.prod(whole, axis=axes),
+        lambda: lt.any(whole, axis=axes),
+    )
+    return draw.choose([reduced], [reduced, lt.sum(whole)], [whole, reduced])
+
+
+FUSION: Final = (
+    GraphsFor("fusion", _elementwise),
+    GraphsFor("reduction_fusion", _reduced),
+)
 """For fusion."""

@@ -16,20 +16,22 @@ from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.ir import Elemwise
 
+__all__ = ["broadcast_lengths", "check_guard", "operand_of"]
+
 
 @c_lowering.register(Elemwise)
 def elementwise(op: Elemwise[Any], step: Step) -> None:
     """Broadcast, compute each element."""
     inputs = step.inputs
     outputs = [step.output(i) for i in range(op.scalar_op.nout)]
-    operands = [_operand(x) for x in inputs]
+    operands = [operand_of(x) for x in inputs]
     kernel = add_elementwise_kernel(step.unit, op.scalar_op, operands, [z.type.dtype for z in outputs])
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     lengths = broadcast_lengths(step, inputs)
 
     overwritten = dict(op.inplace_pattern)
     if kernel.guard is not None:
-        _check_guard(step, kernel.guard, read, lengths)
+        check_guard(step, kernel.guard, read, lengths)
     for i in range(len(outputs)):
         if i in overwritten:
             x = inputs[overwritten[i]]
@@ -45,7 +47,8 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
     step.nest(kernel.loops, outputs[0].shape, outputs[0].ndim, [array.strided for array in (*outputs, *read)])
 
 
-def _operand(x: Array) -> Operand:
+def operand_of(x: Array) -> Operand:
+    """Return an input as an operand of a kernel."""
     if x.constant is not None and x.constant.size == 1:
         return Operand(x.type.dtype, constant=x.constant.reshape(())[()])
     return Operand(x.type.dtype, "same" if x.ndim and x.type.shape[-1] == 1 else "contiguous")
@@ -65,7 +68,7 @@ def broadcast_lengths(step: Step, inputs: Sequence[Array]) -> list[str]:
     return lengths
 
 
-def _check_guard(step: Step, guard: str, read: Sequence[Array], lengths: Sequence[str]) -> None:
+def check_guard(step: Step, guard: str, read: Sequence[Array], lengths: Sequence[str]) -> None:
     """Look for elements that are errors, before anything is written."""
     zeros = integers(["0"] * len(lengths))
     found = f"found{step.number}"

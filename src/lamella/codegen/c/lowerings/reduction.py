@@ -7,9 +7,13 @@ z = sum(x, axis=1)    x : float64[?, ?]
 
 from __future__ import annotations
 
+import math
 from typing import Any as Value
 from typing import Final
 
+import numpy as np
+
+from lamella.codegen.c.dtypes import C_DTYPES
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import cast_kernel, copy_kernel, fill_kernel
 from lamella.codegen.c.reduction_kernel import Reduction, add_reduction_kernel
@@ -30,17 +34,39 @@ from lamella.ir import (
     TensorType,
 )
 
+__all__ = ["identity_of"]
+
 _IDENTITIES: Final[dict[type[CAReduce], Value]] = {
     All: 1,
     Any: 0,
     BitwiseAndReduce: -1,
     BitwiseOrReduce: 0,
     BitwiseXorReduce: 0,
-    Max: None,
-    Min: None,
+    Max: -math.inf,
+    Min: math.inf,
     Prod: 1,
     Sum: 0,
 }
+
+
+def identity_of(op: CAReduce, dtype: str) -> Value:
+    """Return the number of a dtype that changes nothing when it is combined with any other; for extremes the least or the greatest.
+
+    Raises
+    ------
+    LoweringError
+        There is none.
+    """
+    number = _IDENTITIES.get(type(op))
+    kind = C_DTYPES[dtype].kind
+    if number is None or (isinstance(op, Max | Min) and kind == "c"):
+        raise LoweringError(f"{op} does not begin with a number of {dtype}")
+    if isinstance(op, Max | Min) and kind in "iu":
+        limits = np.iinfo(dtype)
+        return int(limits.min if isinstance(op, Max) else limits.max)
+    if kind == "b":
+        return int(number != 0 and number != -math.inf)
+    return number
 
 
 @c_lowering.register(*_IDENTITIES)
@@ -48,9 +74,7 @@ def reduction(op: CAReduce, step: Step) -> None:
     """Reduce along axes."""
     (x,) = step.inputs
     accumulator, _ = op.loop(x.type.dtype)
-    identity = _IDENTITIES[type(op)]
-    if identity == -1 and accumulator == "bool":
-        identity = 1
+    identity = None if isinstance(op, Max | Min) else identity_of(op, accumulator)
     kernel = add_reduction_kernel(step.unit, Reduction(op.scalar_op, x.type.dtype, accumulator, identity))
     if identity is None:
         for axis in op.axes:

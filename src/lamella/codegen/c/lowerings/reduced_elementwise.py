@@ -1,0 +1,131 @@
+"""`ReducedElemwise`: elements are computed and reduced in one pass.
+
+z = sum(exp(x), axis=1)    x : float64[?, ?]
+->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
+    call->serve->nest(call, kernel1, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import attrs
+
+from lamella.codegen.c.elementwise_kernel import add_elementwise_kernel
+from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.lowerings.common_kernels import cast_kernel, fill_kernel
+from lamella.codegen.c.lowerings.elementwise import broadcast_lengths, check_guard, operand_of
+from lamella.codegen.c.lowerings.moves import whole_view
+from lamella.codegen.c.lowerings.reduction import identity_of
+from lamella.codegen.c.reduced_kernel import ReducedOutput, add_reduced_kernel
+from lamella.codegen.c.reduction_kernel import Reduction
+from lamella.codegen.c.scalar_body import ScalarBody, TypedText
+from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.errors import LoweringError
+from lamella.ir import CAReduce, Max, Min, ReducedElemwise, TensorType
+
+
+@c_lowering.register(ReducedElemwise)
+def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
+    """Broadcast; fill accumulators; compute each element and combine it."""
+    inputs = step.inputs
+    operands = [operand_of(x) for x in inputs]
+    _, dtypes = op.scalar_op.loop([x.type.dtype for x in inputs])
+    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
+    read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
+    outputs = [
+        ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
+        for result, reduction in zip(op.results, op.reductions, strict=True)
+    ]
+    variable = [operand for operand in operands if operand.constant is None]
+    kernel = add_reduced_kernel(step.unit, elementwise, dtypes, outputs, variable)
+    lengths = broadcast_lengths(step, inputs)
+    for reduction in op.reductions:
+        if isinstance(reduction, Max | Min):
+            for axis in reduction.axes:
+                step.require(f"{lengths[axis]} > 0")
+    if elementwise.guard is not None:
+        check_guard(step, elementwise.guard, read, lengths)
+
+    written: list[Strided] = []
+    accumulators: list[_Accumulator] = []
+    overwritten = dict(op.inplace_pattern)
+    for i, (output, reduction) in enumerate(zip(outputs, op.reductions, strict=True)):
+        if i in overwritten:
+            written.append(whole_view(step, inputs[overwritten[i]], i).strided)
+        elif reduction is None or output.reduction is None:
+            written.append(step.allocate(lengths, index=i, like=read).strided)
+        else:
+            accumulator = _Accumulator.begun(step, i, output.reduction, reduction.axes, lengths, read)
+            accumulators.append(accumulator)
+            written.append(accumulator.strided)
+    step.nest(kernel, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
+    for accumulator in accumulators:
+        accumulator.finish(step)
+
+
+def _reduction(op: CAReduce, dtype: str) -> Reduction:
+    accumulator, _ = op.loop(dtype)
+    return Reduction(op.scalar_op, dtype, accumulator, identity_of(op, accumulator))
+
+
+@final
+@attrs.frozen
+class _Accumulator:
+    """Where elements are combined: the output itself; or a variable or an array of another dtype, cast to the output at the end."""
+
+    output: Array
+    array: Array
+    strided: Strided
+
+    @classmethod
+    def begun(
+        cls,
+        step: Step,
+        index: int,
+        reduction: Reduction,
+        axes: tuple[int, ...],
+        lengths: Sequence[str],
+        read: Sequence[Array],
+    ) -> _Accumulator:
+        """Give the output memory, and fill the accumulators with the identity."""
+        kept = [axis for axis in range(len(lengths)) if axis not in axes]
+        like = [Strided(x.data, integers([x.stride(axis) for axis in kept])) for x in read] if len(kept) > 1 else []
+        z = step.allocate([lengths[axis] for axis in kept], index=index, like=like)
+        name = f"acc{index}"
+        wide = TensorType(reduction.accumulator, z.type.shape)
+        array = Array(name, wide, step.unit.tensor_type(wide))
+        if not kept:
+            body = ScalarBody()
+            first = body.constant(reduction.identity, reduction.accumulator)
+            step.unit.need(*body.headers)
+            step.emit(f"{array.c.storage} {name} = {array.c.stored(first.text)};")
+            return cls(z, array, Strided(f"(char *)&{name}", integers(["0"] * len(lengths))))
+        if reduction.accumulator == z.type.dtype:
+            array = z
+        else:
+            step.emit(f"{step.unit.array_type(array.ndim)} {name};")
+            step.emit(*[f"{name}.shape[{axis}] = {z.length(axis)};" for axis in range(z.ndim)])
+            strides = f"(const lm_int *const[]){{{z.strides}}}"
+            step.attempt(f"call->serve->allocate(call, {array.address}, &{array.type_name}, 1, {strides})")
+        fill = fill_kernel(step.unit, array.type.dtype, reduction.identity)
+        step.nest(fill.loops, z.shape, z.ndim, [array.strided])
+        remaining = iter(range(z.ndim))
+        strides = integers(["0" if axis in axes else array.stride(next(remaining)) for axis in range(len(lengths))])
+        return cls(z, array, Strided(array.data, strides))
+
+    def finish(self, step: Step) -> None:
+        """Write the output."""
+        z, array = self.output, self.array
+        if not z.ndim:
+            body = ScalarBody()
+            result = body.cast(TypedText(array.c.loaded(array.name), array.type.dtype), z.type.dtype)
+            if body.lines:
+                raise LoweringError(f"{array.type.dtype} is not cast to {z.type.dtype} in one expression")
+            step.unit.need(*body.headers)
+            step.emit(f"{z.element} = {z.c.stored(result.text)};")
+        elif array is not z:
+            cast = cast_kernel(step.unit, array.type.dtype, z.type.dtype)
+            step.nest(cast.loops, z.shape, z.ndim, [z.strided, array.strided])
+            step.emit(f"lm_release(call, &{array.name}.block);")

@@ -1,0 +1,190 @@
+"""Which nodes become one: groups of elementwise nodes that one pass over memory can compute.
+
+A value may flow from one node of a group to another where neither broadcasts it; then all of the group have one shape. To see that no
+path leaves a group and comes back, each node has a *level*: how many edges that leave groups there are, at most, from it to the end.
+Levels never rise along an edge, and fall along one that no group may contain; so a path between two nodes of one level stays on it,
+and all that it meets belongs to their group.
+
+    x -> exp -> e -> sum      level 1: exp (its value leaves for sum, which is no elementwise node)
+              e -> mul -> z   level 0: sum; mul, which is raised to level 1, where it joins exp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, final
+
+import attrs
+
+from lamella.ir import Apply, FunctionGraph, TensorType, Variable
+
+__all__ = ["Groups", "group_nodes"]
+
+AnyNode = Apply[Any]
+
+_MOST_STREAMS: Final = 32
+"""Arrays that one pass reads and writes; more would get in each other's way in caches."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Groups:
+    """The groups of a graph, and an order in which all can be computed, one after the other.
+
+    Attributes
+    ----------
+    parts
+        The nodes of the graph: groups of several, each in the order of the graph, and single nodes.
+    """
+
+    parts: tuple[tuple[AnyNode, ...], ...]
+
+
+def group_nodes(
+    fgraph: FunctionGraph, is_member: Callable[[AnyNode], bool], weight: Callable[[AnyNode], int], most: int
+) -> Groups:
+    """Group the nodes of a graph.
+
+    The cost grows with the number of nodes and edges.
+
+    Parameters
+    ----------
+    fgraph
+        The graph.
+    is_member
+        Whether a node may be in a group: it is elementwise, and all of its outputs have the shape of the broadcast inputs.
+    weight
+        How much a node adds to the size of a group.
+    most
+        The greatest size of a group.
+    """
+    grouping = _Grouping(fgraph, is_member)
+    grouping.set_levels()
+    grouping.raise_levels(grouping.components())
+    components = grouping.components()
+    grouping.join_siblings(components)
+    return Groups(tuple(grouping.parts(weight, most)))
+
+
+@final
+class _Grouping:
+    def __init__(self, fgraph: FunctionGraph, is_member: Callable[[AnyNode], bool]) -> None:
+        self._fgraph = fgraph
+        self._order = fgraph.order
+        given = frozenset(fgraph.inputs)
+        self._members = frozenset([node for node in self._order if is_member(node)])
+        self._owners: dict[AnyNode, list[tuple[AnyNode, bool]]] = {
+            node: self._edges(node, given) for node in self._order
+        }
+        self._level: dict[AnyNode, int] = {}
+        self._parent: dict[AnyNode, AnyNode] = {}
+
+    def _edges(self, node: AnyNode, given: frozenset[Variable[Any]]) -> list[tuple[AnyNode, bool]]:
+        """Return the nodes that a node needs, each with whether the two may be in one group."""
+        found: dict[AnyNode, bool] = {}
+        pattern = _pattern(node.outputs[0]) if node in self._members else None
+        for variable in node.inputs:
+            owner = variable.owner
+            if owner is None or variable in given:
+                continue
+            joins = pattern is not None and owner in self._members and _pattern(variable) == pattern
+            found[owner] = found.get(owner, True) and joins
+        return list(found.items())
+
+    def set_levels(self) -> None:
+        """Put each node as near to the end as the nodes that need it allow."""
+        level = self._level = dict.fromkeys(self._order, 0)
+        for node in reversed(self._order):
+            for owner, joins in self._owners[node]:
+                level[owner] = max(level[owner], level[node] + (0 if joins else 1))
+
+    def components(self) -> dict[AnyNode, list[AnyNode]]:
+        """Return the nodes of one level that values flow between, by one that stands for them."""
+        parent = self._parent = {node: node for node in self._order if node in self._members}
+        for node in parent:
+            for owner, joins in self._owners[node]:
+                if joins and self._level[owner] == self._level[node]:
+                    self._unite(owner, node)
+        found: dict[AnyNode, list[AnyNode]] = {}
+        for node in parent:
+            found.setdefault(self._find(node), []).append(node)
+        return found
+
+    def _find(self, node: AnyNode) -> AnyNode:
+        parent = self._parent
+        root = node
+        while parent[root] is not root:
+            root = parent[root]
+        while parent[node] is not root:
+            parent[node], node = root, parent[node]
+        return root
+
+    def _unite(self, a: AnyNode, b: AnyNode) -> None:
+        self._parent[self._find(b)] = self._find(a)
+
+    def raise_levels(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
+        """Move each component to the level of one that it could join, if what it needs is there by then."""
+        level = self._level
+        for members in sorted(components.values(), key=lambda nodes: -level[nodes[0]]):
+            own = level[members[0]]
+            inside = frozenset(members)
+            edges = [edge for node in members for edge in self._owners[node] if edge[0] not in inside]
+            highest = min([level[owner] - (0 if joins else 1) for owner, joins in edges], default=own)
+            if highest > own and any([joins and level[owner] == highest for owner, joins in edges]):
+                level.update(dict.fromkeys(members, highest))
+
+    def join_siblings(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
+        """Join components of one level that read the same array: there is no path between them."""
+        readers: dict[tuple[Variable[Any], int], AnyNode] = {}
+        for members in components.values():
+            for node in members:
+                pattern = _pattern(node.outputs[0])
+                for variable in node.inputs:
+                    if variable.is_constant or _pattern(variable) != pattern:
+                        continue
+                    first = readers.setdefault((variable, self._level[node]), node)
+                    if first is not node:
+                        self._unite(first, node)
+
+    def parts(self, weight: Callable[[AnyNode], int], most: int) -> Iterable[tuple[AnyNode, ...]]:
+        """Give groups and single nodes, each after all that it needs; a group that is too large is cut along the order of the graph."""
+        groups: dict[AnyNode, list[AnyNode]] = {}
+        for node in self._order:
+            if node in self._members:
+                groups.setdefault(self._find(node), []).append(node)
+        first: dict[AnyNode, tuple[AnyNode, ...]] = {}
+        for members in groups.values():
+            for piece in self._cut(members, weight, most):
+                first[piece[0]] = piece
+        for node in sorted(self._order, key=lambda node: -self._level[node]):
+            if node not in self._members:
+                yield (node,)
+            elif node in first:
+                yield first[node]
+
+    def _cut(
+        self, members: Sequence[AnyNode], weight: Callable[[AnyNode], int], most: int
+    ) -> Iterable[tuple[AnyNode, ...]]:
+        inside = frozenset(members)
+        piece: list[AnyNode] = []
+        size = 0
+        made: set[Variable[Any]] = set()
+        streams: set[Variable[Any]] = set()
+        for node in members:
+            cost = weight(node)
+            read = {v for v in node.inputs if not v.is_constant and v not in made}
+            if piece and (size + cost > most or len(streams | read) > _MOST_STREAMS):
+                yield tuple(piece)
+                piece, size, made, streams = [], 0, set(), set()
+                read = {v for v in node.inputs if not v.is_constant}
+            piece.append(node)
+            size += cost
+            made.update(node.outputs)
+            clients = {v: self._fgraph.get_clients(v) for v in node.outputs}
+            streams |= read | {v for v, of in clients.items() if any([client not in inside for client, _ in of])}
+        yield tuple(piece)
+
+
+def _pattern(variable: Variable[Any]) -> tuple[bool, ...] | None:
+    type = variable.type
+    return type.broadcastable if isinstance(type, TensorType) else None
