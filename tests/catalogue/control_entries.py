@@ -17,7 +17,6 @@ from lamella.ir import (
     Recompute,
     TensorVariable,
     checkpoint,
-    ifelse,
     lt,
 )
 from tests.catalogue.entry import ALL, FLOATS, Entry, numbers, of_dtypes, point
@@ -68,7 +67,7 @@ CONTROL_ENTRIES = [
     Entry(
         "IfElse",
         IfElse,
-        lambda c, x, y: ifelse(c, [x, lt.add(x, x)], [y, y]),
+        lambda c, x, y: IfElse(2)(c, x, lt.add(x, x), y, y),
         lambda c, x, y: [x, x + x] if c else [y, y],
         [
             (np.array(condition), numbers(shape, d), numbers(other, d, 1))

@@ -146,11 +146,15 @@ def _compiled(
         for root in aliases.roots(node.inputs[i])
     }
     destroyed = tuple([i for v, i in places.items() if v in overwritten])
-    viewed = {o: tuple([places[r] for r in aliases.roots(v) if r in places]) for o, v in enumerate(outputs)}
+    shown = {o: tuple([places[r] for r in aliases.roots(v) if r in places]) for o, v in enumerate(outputs)}
+    # An output that lies in memory which the piece overwrites shows what has been written there.
+    written = {o: tuple([i for i in found if i in destroyed]) for o, found in shown.items()}
+    written[0] = (*written[0], *[i for i in destroyed if not any([i in found for found in written.values()])])
+    viewed = {o: tuple([i for i in found if i not in destroyed]) for o, found in shown.items()}
     piece = CompiledPiece(
         FunctionGraph(inputs, outputs),
         {o: found for o, found in viewed.items() if found},
-        {0: destroyed} if destroyed else {},
+        {o: found for o, found in written.items() if found},
     )
     made = Apply(piece, [new.get(v, v) for v in inputs], [v.type for v in outputs])
     return dict(zip(outputs, made.outputs, strict=True))

@@ -223,5 +223,12 @@ def ifelse(condition: TensorLike, then_branch: Any, else_branch: Any) -> Any:
         raise ValueError(
             f"the branches of ifelse have as many values, one at least; these have {len(then)} and {len(other)}"
         )
-    outputs = IfElse(len(then)).make_node(condition, *then, *other).outputs
-    return list(outputs) if several else outputs[0]
+    # A node for each value: one that is not used is not computed.
+    shared = _as_condition(condition)
+    outputs = [_chosen(shared, a, b, place) for place, (a, b) in enumerate(zip(then, other, strict=True))]
+    return outputs if several else outputs[0]
+
+
+def _chosen(condition: TensorVariable, then: Any, otherwise: Any, place: int) -> Variable[Any]:
+    a, b, _ = _common(then, otherwise, place)
+    return IfElse(1).make_node(condition, a, b).outputs[0]

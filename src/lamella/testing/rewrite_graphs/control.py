@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamella.ir import Assert, CheckAndRaise, OpFromGraph, TensorVariable, ifelse, lt
+from lamella.ir import Assert, CheckAndRaise, IfElse, OpFromGraph, TensorVariable, ifelse, lt
 from lamella.testing.rewrite_graphs.draw import Draw
 from lamella.testing.rewrite_graphs.generator import GraphsFor, Made
 
@@ -21,13 +21,13 @@ def _pair(draw: Draw) -> tuple[TensorVariable, TensorVariable]:
 def _known(draw: Draw) -> Made:
     x, y = _pair(draw)
     condition = draw.choose(True, False, 2.0, float("nan"), 0)
-    return draw.one_of(lambda: [ifelse(condition, x, y)], lambda: list(ifelse(condition, [x, y], [y, x])))
+    return [ifelse(condition, x, y)] if draw.flag() else list(IfElse(2)(condition, x, y, y, x))
 
 
 def _same(draw: Draw) -> Made:
     x, y = _pair(draw)
     condition = draw.booleans(())
-    return draw.one_of(lambda: [ifelse(condition, x, x)], lambda: list(ifelse(condition, [y, x, x], [x, x, y])))
+    return [ifelse(condition, x, x)] if draw.flag() else list(IfElse(3)(condition, y, x, x, x, x, y))
 
 
 def _nested(draw: Draw) -> Made:
@@ -40,7 +40,7 @@ def _nested(draw: Draw) -> Made:
 def _negated(draw: Draw) -> Made:
     x, y = _pair(draw)
     condition = draw.choose(lt.logical_not, lt.bitwise_not)(draw.booleans(()))
-    return list(ifelse(condition, [x, y], [y, x]))
+    return list(IfElse(2).make_node(condition, x, y, y, x).outputs)
 
 
 def _check(draw: Draw, message: str) -> CheckAndRaise:
