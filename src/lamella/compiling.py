@@ -35,6 +35,7 @@ from lamella.rewriting import SequentialGraphRewriter as SequentialGraphRewriter
 from lamella.rewriting import SequentialNodeRewriter as SequentialNodeRewriter
 from lamella.rewriting import SubstitutionNodeRewriter as SubstitutionNodeRewriter
 from lamella.rewriting import TopoDB as TopoDB
+from lamella.rewriting import TransformResult as TransformResult
 from lamella.rewriting import WalkingGraphRewriter as WalkingGraphRewriter
 from lamella.rewriting import cons as cons
 from lamella.rewriting import enable_kanren as enable_kanren
@@ -66,10 +67,12 @@ from lamella.runtime import CLinker as CLinker
 from lamella.runtime import CompileProfile as CompileProfile
 from lamella.runtime import Function as Function
 from lamella.runtime import In as In
+from lamella.runtime import MemoryUse as MemoryUse
 from lamella.runtime import Mode as Mode
 from lamella.runtime import Out as Out
 from lamella.runtime import PerformLinker as PerformLinker
 from lamella.runtime import function as function
 from lamella.runtime import get_mode as get_mode
+from lamella.runtime import memory_use as memory_use
 from lamella.runtime import register_mode as register_mode
 from lamella.runtime import shared as shared

@@ -252,6 +252,20 @@ assert_type(
 assert_type(rewrite_graph(cost, include=["canonicalize"], custom_rewrite=WholeGraphs()), TensorVariable)
 assert_type(WholeGraphs().rewrite_with_log(graph).fgraph, FunctionGraph)
 
+unknown = lm.var()
+found = lm.unify(cost, lm.etuple(lt.add, unknown, 1.0))
+assert_type(found, dict[lm.LogicVariable, object] | Literal[False])
+assert_type(lm.reify(lm.etuple(lt.exp, unknown), found or {}), lm.ExpressionTuple)
+assert_type(lm.etuplize(cost)[1:], lm.ExpressionTuple)
+
+
+@node_rewriter([lt.add])
+def doubled(fgraph: FunctionGraph, node: Apply) -> list[Variable] | None:
+    """Matches by unification."""
+    found = lm.unify(node.out, lm.etuple(lt.add, unknown, unknown))
+    return [lm.reify(lm.etuple(lt.mul, 2.0, unknown), found).evaled_obj] if found else None
+
+
 # Functions.
 
 state = lm.shared(np.zeros(3), name="state")

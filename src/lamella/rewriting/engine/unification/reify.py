@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any, overload
+
+from lamella.ir import Variable
 from lamella.rewriting.engine.unification.expression import ConsPair, ExpressionTuple, Term, cons
 from lamella.rewriting.engine.unification.logic_variable import Substitution, followed
 
@@ -21,6 +24,22 @@ def contents(term: Term) -> tuple[Term, ...] | None:
             return tuple(term)
         case _:
             return None
+
+
+@overload
+def reify(term: ExpressionTuple, substitution: Substitution) -> ExpressionTuple: ...
+
+
+@overload
+def reify(term: Variable[Any], substitution: Substitution) -> Variable[Any]: ...
+
+
+@overload
+def reify(term: list[Term], substitution: Substitution) -> list[Term]: ...
+
+
+@overload
+def reify(term: Term, substitution: Substitution) -> Term: ...
 
 
 def reify(term: Term, substitution: Substitution) -> Term:
