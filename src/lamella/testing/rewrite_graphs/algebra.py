@@ -149,6 +149,25 @@ def _collected_products(draw: Draw) -> TensorVariable:
     return (draw.repeated(a, x) * x) * draw.repeated(b, x)
 
 
+def _shifted(draw: Draw) -> TensorVariable:
+    x = draw.floats()
+    c, d = [draw.repeated(value, x) for value in draw.choose((1.0, 2.0), (0.5, 8.0), (3.0, 3.0))]
+    y = draw.like(x)
+    return draw.choose((x - c) - d, d - (x - c), (c - x) + d, (x + c) + (y + d), (x + c) + d)
+
+
+def _scaled(draw: Draw) -> TensorVariable:
+    x = draw.floats()
+    c, d = [draw.repeated(value, x) for value in draw.choose((2.0, 3.0), (-1.5, 7.0), (5.0, 5.0))]
+    return draw.choose((x / c) / d, (x * c) / lt.reciprocal(d), (x / c) * (1 / d), x * c * d)
+
+
+def _scaled_both_ways(draw: Draw) -> TensorVariable:
+    x = draw.floats()
+    c, d = [draw.repeated(value, x) for value in draw.choose((3.0, 0.25), (7.0, -0.5))]
+    return draw.choose((x * c) / d, (x / c) * d)
+
+
 def _nested_fold(draw: Draw) -> TensorVariable:
     x = draw.choose(draw.floats, draw.integers)()
     of = draw.choose(lt.add, lt.mul)
@@ -208,7 +227,11 @@ ALGEBRA: Final = (
         lambda draw: -((x := draw.floats()) / draw.number(x)),
         lambda draw: -(draw.number(x := draw.floats()) / x),
     ),
-    GraphsFor("neg_of_sub", lambda draw: -((x := draw.integers()) - draw.beside(x))),
+    GraphsFor(
+        "neg_of_sub",
+        lambda draw: -((x := draw.integers()) - draw.beside(x)),
+        lambda draw: -((x := draw.tensor(draw.choose("int64", "int8"))) + draw.repeated(3, x)),
+    ),
     GraphsFor(
         "divide_integer_by_one",
         lambda draw: draw.choose(lt.floor_divide, lt.mod)(x := draw.integers(), draw.repeated(1, x)),
@@ -241,8 +264,8 @@ ALGEBRA: Final = (
     ),
     GraphsFor("integer_sums_collected", _sums_of_integers),
     GraphsFor("integer_products_collected", lambda draw: ((x := draw.integers()) * draw.number(x)) * draw.number(x)),
-    GraphsFor("float_sums_collected", _collected_sums),
-    GraphsFor("float_products_collected", _collected_products),
+    GraphsFor("float_sums_collected", _collected_sums, _shifted),
+    GraphsFor("float_products_collected", _collected_products, _scaled, _scaled_both_ways),
     GraphsFor("nested_fold", _nested_fold),
     GraphsFor(
         "power_by_unit",
