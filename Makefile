@@ -46,7 +46,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 layers: $(STAMP)
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 pytest: $(STAMP)
 	$(BIN)/pytest -n $(JOBS)
