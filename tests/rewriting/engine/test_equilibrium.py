@@ -114,6 +114,18 @@ def test_a_graph_that_comes_back_is_an_error_that_names_the_rewriters() -> None:
         swapping.rewrite(graph_of(neg(x), log(x)))
 
 
+def test_rewriters_that_clean_up_or_end_rounds_are_named_too() -> None:
+    to_log = SubstitutionNodeRewriter(neg, log, name="to_log")
+    to_neg = in2out(SubstitutionNodeRewriter(log, neg), name="to_neg")
+    for rewriter in (
+        EquilibriumGraphRewriter([to_log], cleanup_rewriters=[to_neg]),
+        EquilibriumGraphRewriter([to_log], final_rewriters=[to_neg]),
+        EquilibriumGraphRewriter([in2out(to_log), to_neg]),
+    ):
+        with pytest.raises(RewriteLoopError, match=r"the rewriters that undo one another are among to_log, to_neg$"):
+            rewriter.rewrite(graph_of(exp(neg(x))))
+
+
 def test_a_graph_that_grows_for_ever_is_an_error() -> None:
     @graph_rewriter
     def grow(fgraph: FunctionGraph) -> FunctionGraph:

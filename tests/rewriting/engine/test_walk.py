@@ -301,6 +301,22 @@ def test_rewriters_that_undo_one_another_in_a_graph_that_grows() -> None:
         in2out(grow, back).rewrite(graph_of(mul(x, y)))
 
 
+@pytest.mark.parametrize("walk", [in2out, out2in])
+def test_a_loop_beyond_the_nodes_at_hand_is_an_error_that_names_both(walk: Any) -> None:
+    @node_rewriter([add])
+    def to_log(fgraph: FunctionGraph, node: Apply[Any]) -> dict[Variable[Any], Variable[Any]] | None:
+        operand = node.inputs[0]
+        return {operand: log(x)} if operand.owner and operand.owner.op == neg else None
+
+    @node_rewriter([add])
+    def to_neg(fgraph: FunctionGraph, node: Apply[Any]) -> dict[Variable[Any], Variable[Any]] | None:
+        operand = node.inputs[0]
+        return {operand: neg(x)} if operand.owner and operand.owner.op == log else None
+
+    with pytest.raises(RewriteLoopError, match=r"was used 10\d\d times. The last ones used: to_log, to_neg"):
+        walk(to_log, to_neg).rewrite(graph_of(add(neg(x), y)))
+
+
 def test_a_long_expansion_of_one_node_is_no_loop() -> None:
     """One node may become as many as it takes: the bound on uses grows with the graph, and is large anyway."""
     many = RealOp("sum", max)(*[real(f"x{i}") for i in range(300)])

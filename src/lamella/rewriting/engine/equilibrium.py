@@ -142,5 +142,5 @@ class _Rounds:
 
     def _clean(self, fgraph: FunctionGraph) -> FunctionGraph:
         for rewriter in self.of.cleanup_rewriters:
-            fgraph = rewriter.run(fgraph, self.observer)
+            fgraph = self._with(rewriter, fgraph)
         return fgraph

@@ -362,6 +362,7 @@ class NodePass:
             BUILT_FOR.reset(attributed)
 
     def _first_that_fires(self, entries: Iterable[Entry], node: Apply[Any]) -> tuple[Entry, Outputs] | None:
+        uses = len(self.uses_made)
         for entry in entries:
             try:
                 result = entry.transform(self._seen, node)
@@ -378,7 +379,8 @@ class NodePass:
             outputs = self._accept(entry, node, result)
             if outputs is not None:
                 return entry, outputs
-        self._settled.add(node)
+        if len(self.uses_made) == uses:  # what was replaced beyond the node may make it look another way
+            self._settled.add(node)
         return None
 
     def _accept(self, entry: Entry, node: Apply[Any], result: object) -> Outputs | None:
