@@ -6,10 +6,15 @@ import pytest
 from lamella.ir import FLOAT_DTYPES, INTEGER_DTYPES, TensorVariable, lt
 from lamella.rewriting import NodeRewriter
 from lamella.rewriting.rules.comparisons import (
+    comparison_of_negs,
     comparison_with_bound,
     comparison_with_itself,
+    comparison_with_special_float,
+    finiteness_of_integers,
+    finiteness_of_negated,
     less_than_zero,
     not_of_comparison,
+    truth_compared_with_number,
 )
 from tests.rewriting.rules.special_values import REAL, Expression, check_law, check_stays
 
@@ -50,6 +55,23 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression, tuple[str, ...]]] = [
     (not_of_comparison, lambda x, y: lt.logical_not(x <= y), lambda x, y: x > y, DISCRETE),
     (not_of_comparison, lambda x, y: ~(x > y), lambda x, y: x <= y, DISCRETE),
     (not_of_comparison, lambda x, y: ~(x >= y), lambda x, y: x < y, DISCRETE),
+    (comparison_with_special_float, lambda x: x < np.nan, no, REAL),
+    (comparison_with_special_float, lambda x: lt.neq(np.nan, x), yes, REAL),
+    (comparison_with_special_float, lambda x: x > np.inf, no, REAL),
+    (comparison_with_special_float, lambda x: lt.gt(-np.inf, x), no, REAL),
+    (comparison_of_negs, lambda x, y: -x < -y, lambda x, y: x > y, FLOAT_DTYPES),
+    (comparison_of_negs, lambda x, y: lt.eq(-x, -y), lt.eq, FLOAT_DTYPES),
+    (comparison_of_negs, lambda x: -x >= 2, lambda x: x <= -2, FLOAT_DTYPES),
+    (comparison_of_negs, lambda x: lt.lt(0.0, -x), lambda x: lt.gt(-0.0, x), FLOAT_DTYPES),
+    (truth_compared_with_number, lambda x: lt.eq(x, True), lambda x: x, ("bool",)),
+    (truth_compared_with_number, lambda x: lt.neq(lt.cast(x, "float64"), 0), lambda x: x, ("bool",)),
+    (truth_compared_with_number, lambda x: lt.gt(1, lt.cast(x, "int8")), lt.logical_not, ("bool",)),
+    (truth_compared_with_number, lambda x: x > 0.5, lambda x: x, ("bool",)),
+    (finiteness_of_integers, lambda x: lt.isnan(x), no, DISCRETE),
+    (finiteness_of_integers, lambda x: lt.isinf(x), no, DISCRETE),
+    (finiteness_of_integers, lambda x: lt.isfinite(x), yes, DISCRETE),
+    (finiteness_of_negated, lambda x: lt.isnan(-x), lt.isnan, FLOAT_DTYPES),
+    (finiteness_of_negated, lambda x: lt.isfinite(lt.abs(x)), lt.isfinite, FLOAT_DTYPES),
 ]
 
 STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
@@ -68,6 +90,15 @@ STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
     (less_than_zero, lambda x: lt.square(x) < 0, ("int8",)),
     (not_of_comparison, lambda x, y: lt.logical_not(x < y), FLOAT_DTYPES),
     (not_of_comparison, lambda x, y: lt.logical_not(x >= y), FLOAT_DTYPES),
+    (comparison_with_special_float, lambda x: x >= np.inf, FLOAT_DTYPES),
+    (comparison_with_special_float, lambda x: lt.eq(x, -np.inf), FLOAT_DTYPES),
+    (comparison_with_special_float, lambda x: lt.lt(-np.inf, x), FLOAT_DTYPES),
+    (comparison_of_negs, lambda x, y: -x < -y, ("int8", "int64", "uint8")),
+    (comparison_of_negs, lambda x, y: -x < y, FLOAT_DTYPES),
+    (truth_compared_with_number, lambda x: lt.eq(x, 2), ("bool",)),
+    (truth_compared_with_number, lambda x: lt.eq(x, 1), ("int8", "float64")),
+    (finiteness_of_integers, lambda x: lt.isnan(x), FLOAT_DTYPES),
+    (finiteness_of_negated, lambda x: lt.isnan(1 / x), FLOAT_DTYPES),
 ]
 
 

@@ -6,10 +6,12 @@ import pytest
 from lamella.ir import COMPLEX_DTYPES, FLOAT_DTYPES, INTEGER_DTYPES, SIGNED_DTYPES, constant, lt
 from lamella.rewriting import NodeRewriter
 from lamella.rewriting.rules.extremes import (
+    clip_of_clip,
     clip_without_bounds,
     extreme_of_bounds,
     extreme_of_itself,
     extreme_with_no_bound,
+    extremes_to_clip,
 )
 from tests.rewriting.rules.special_values import REAL, Expression, check_law, check_stays
 
@@ -48,6 +50,25 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression, tuple[str, ...]]] = [
         lt.minimum,
         SIGNED_DTYPES,
     ),
+    (
+        extremes_to_clip,
+        lambda x: lt.minimum(lt.maximum(x, -1), 3),
+        lambda x: lt.clip(x, -1, 3),
+        (*FLOAT_DTYPES, "int8"),
+    ),
+    (extremes_to_clip, lambda x: lt.maximum(1, lt.minimum(x, 3)), lambda x: lt.clip(x, 1, 3), REAL),
+    (extremes_to_clip, lambda x: lt.minimum(lt.maximum(x, 0), 6), lambda x: lt.clip(x, 0, 6), (*FLOAT_DTYPES, "int8")),
+    (
+        extremes_to_clip,
+        lambda x: lt.minimum(lt.maximum(x, np.nan), -0.0),
+        lambda x: lt.clip(x, np.nan, -0.0),
+        FLOAT_DTYPES,
+    ),
+    (clip_of_clip, lambda x: lt.clip(lt.clip(x, 1, 5), 3, 8), lambda x: lt.clip(x, 3, 5), REAL),
+    (clip_of_clip, lambda x: lt.clip(lt.clip(x, 1, 5), 7, 8), lambda x: lt.clip(x, 7, 7), REAL),
+    (clip_of_clip, lambda x: lt.maximum(lt.clip(x, 1, 5), 3), lambda x: lt.clip(x, 3, 5), REAL),
+    (clip_of_clip, lambda x: lt.minimum(-2, lt.clip(x, -5, 5)), lambda x: lt.clip(x, -5, -2), FLOAT_DTYPES),
+    (clip_of_clip, lambda x: lt.maximum(lt.clip(x, 1, 5), 9), lambda x: lt.clip(x, 9, 9), REAL),
 ]
 
 STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
@@ -64,6 +85,13 @@ STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
     (extreme_of_bounds, lambda x: lt.maximum(lt.maximum(x, np.int8(1)), np.int64(2)), ("int8",)),
     (clip_without_bounds, lambda x: lt.clip(x, 0.0, 1.0), FLOAT_DTYPES),
     (clip_without_bounds, lambda x: lt.clip(x, np.inf, -np.inf), FLOAT_DTYPES),
+    (extremes_to_clip, lambda x: lt.maximum(lt.minimum(x, 1), 3), FLOAT_DTYPES),
+    (extremes_to_clip, lambda x: lt.maximum(lt.minimum(x, 1), -0.0), FLOAT_DTYPES),
+    (extremes_to_clip, lambda x: lt.minimum(6, lt.maximum(0.0, x)), FLOAT_DTYPES),
+    (extremes_to_clip, lambda x, y: lt.minimum(lt.maximum(x, y), 3), FLOAT_DTYPES),
+    (clip_of_clip, lambda x: lt.clip(lt.clip(x, 0.0, 1.0), 0.5, 2.0), FLOAT_DTYPES),
+    (clip_of_clip, lambda x: lt.clip(lt.clip(x, 5, 1), 3, 8), FLOAT_DTYPES),
+    (clip_of_clip, lambda x: lt.maximum(lt.clip(x, 1, 5), np.nan), FLOAT_DTYPES),
 ]
 
 

@@ -10,6 +10,8 @@ from lamella.rewriting import NodeRewriter
 from lamella.rewriting.rules.integers import (
     bits_with_number,
     divide_integer_by_one,
+    divide_integer_by_power_of_two,
+    divide_zero,
     integer_and_itself,
     integer_products_collected,
     integer_sums_collected,
@@ -60,6 +62,11 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression, tuple[str, ...]]] = [
     (bits_with_number, lambda x: x | True, ones, ("bool",)),
     (bits_with_number, lambda x: x ^ True, lambda x: ~x, ("bool",)),
     (bits_with_number, lambda x: x & np.int64(0), lambda x: lt.second(x, np.int64(0)), ("int8",)),
+    (divide_integer_by_power_of_two, lambda x: x // 8, lambda x: x >> 3, INTEGER_DTYPES),
+    (divide_integer_by_power_of_two, lambda x: x % 8, lambda x: x & 7, INTEGER_DTYPES),
+    (divide_integer_by_power_of_two, lambda x: x // 64, lambda x: x >> 6, INTEGER_DTYPES),
+    (divide_zero, lambda x: 0 // x, zeros, INTEGER_DTYPES),
+    (divide_zero, lambda x: 0 % x, zeros, INTEGER_DTYPES),
 ]
 
 STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
@@ -75,6 +82,12 @@ STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
     (divide_integer_by_one, lambda x: x % 1, ("float64",)),
     (bits_with_number, lambda x: x & 1, INTEGER_DTYPES),
     (bits_with_number, lambda x: x | np.int8(-1), ("uint8",)),
+    (divide_integer_by_power_of_two, lambda x: x // 6, INTEGER_DTYPES),
+    (divide_integer_by_power_of_two, lambda x: x // 0, INTEGER_DTYPES),
+    (divide_integer_by_power_of_two, lambda x: x // np.array(-4).astype(x.dtype), ("int8", "int64")),
+    (divide_integer_by_power_of_two, lambda x: x // np.int64(4), ("int8", "uint64")),
+    (divide_integer_by_power_of_two, lambda x: x // 4.0, ("float64", "int64")),
+    (divide_zero, lambda x: 0.0 // x, ("float64",)),
 ]
 
 

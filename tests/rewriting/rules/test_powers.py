@@ -9,13 +9,18 @@ from lamella.ir import FLOAT_DTYPES, INTEGER_DTYPES, SIGNED_DTYPES, TensorType, 
 from lamella.rewriting import NodeRewriter, rewrite_graph
 from lamella.rewriting.rules.powers import (
     abs_of_nonnegative,
+    even_function_of_negated,
     even_of_negated,
     integer_power,
     mul_by_itself,
+    mul_of_reciprocal,
     one_divided,
     power_by_half,
+    power_by_halves,
+    power_by_other_halves,
     power_by_small_integer,
     power_by_unit,
+    product_of_abs,
     reciprocal_of_neg,
     sqrt_of_square,
     square_of_sqrt,
@@ -49,6 +54,16 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression, tuple[str, ...]]] = [
     (abs_of_nonnegative, lambda x: lt.abs(lt.exp(x)), lt.exp, FLOAT_DTYPES),
     (abs_of_nonnegative, lambda x: lt.abs(lt.square(x)), lt.square, FLOAT_DTYPES),
     (abs_of_nonnegative, lambda x: lt.abs(x), lambda x: x, ("bool", "uint8", "uint64")),
+    (
+        power_by_halves,
+        lambda x: x**0.5,
+        lambda x: lt.switch(lt.eq(x, -math.inf), math.inf, lt.sqrt(x) + 0.0),
+        FLOAT_DTYPES,
+    ),
+    (even_function_of_negated, lambda x: lt.cos(-x), lt.cos, FLOAT_DTYPES),
+    (even_function_of_negated, lambda x: lt.cosh(lt.abs(x)), lt.cosh, FLOAT_DTYPES),
+    (product_of_abs, lambda x, y: lt.abs(x) * lt.abs(y), lambda x, y: lt.abs(x * y), FLOAT_DTYPES),
+    (product_of_abs, lambda x, y: lt.abs(x) / lt.abs(y), lambda x, y: lt.abs(x / y), FLOAT_DTYPES),
 ]
 
 STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
@@ -76,6 +91,13 @@ STAY: list[tuple[NodeRewriter, Expression, tuple[str, ...]]] = [
     (abs_of_nonnegative, lambda x: lt.abs(lt.square(x)), ("int8",)),
     (sqrt_of_square, lambda x: lt.sqrt(lt.square(x)), ("int64", "complex128")),
     (square_of_sqrt, lambda x: lt.square(lt.sqrt(x)), ("complex128",)),
+    (power_by_halves, lambda x: x**0.25, FLOAT_DTYPES),
+    (power_by_halves, lambda x: x**0.5, ("complex128",)),
+    (power_by_other_halves, lambda x: x**2.5, FLOAT_DTYPES),
+    (even_function_of_negated, lambda x: lt.sin(-x), FLOAT_DTYPES),
+    (product_of_abs, lambda x, y: lt.abs(x) * lt.abs(y), ("int8", "int64", "complex128")),
+    (product_of_abs, lambda x, y: lt.abs(x) * y, FLOAT_DTYPES),
+    (mul_of_reciprocal, lambda x, y: lt.reciprocal(x) * lt.reciprocal(y), FLOAT_DTYPES),
 ]
 
 
@@ -164,3 +186,25 @@ def test_roots_of_squares_that_overflow() -> None:
     )
     for value in interpret([x], found, [np.array([1e200, 1e-200, -5e-324])]):
         assert value.tolist() == [1e200, 1e-200, 5e-324]
+
+
+def test_halves_of_powers_round_twice_but_are_infinite_and_nan_where_powers_are() -> None:
+    for dtype in ("float32", "float64"):
+        x = TensorType(dtype, (None,))("x")
+        for exponent in (-0.5, 1.5):
+            plain = x**exponent
+            found = rewritten(plain, power_by_other_halves)
+            assert found is not plain
+            old, new = interpret([x], [plain, found], [special_values(dtype)])
+            np.testing.assert_allclose(new, old, rtol=8 * np.finfo(dtype).eps, atol=np.finfo(dtype).smallest_subnormal)
+            assert same_bits(np.signbit(old[~np.isnan(old)]), np.signbit(new[~np.isnan(new)]))
+
+
+def test_products_with_reciprocals_are_quotients_if_that_saves_an_operation() -> None:
+    x, y, s = TensorType("float64", (None,))("x"), TensorType("float64", (None,))("y"), TensorType("float64", (1,))("s")
+    assert rewritten(x * lt.reciprocal(y), mul_of_reciprocal) is x / y
+    assert rewritten(lt.reciprocal(y) * x, mul_of_reciprocal) is x / y
+    for kept in (x * lt.reciprocal(s), lt.reciprocal(y) * lt.exp(lt.reciprocal(y))):
+        assert rewritten(kept, mul_of_reciprocal) is kept
+    tiny = [np.array([5e-324, 2.0]), np.array([5e-324, 4.0])]
+    assert interpret([x, y], [x / y], tiny)[0].tolist() == [1.0, 0.5]

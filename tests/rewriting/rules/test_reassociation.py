@@ -5,7 +5,12 @@ import pytest
 
 from lamella.ir import FLOAT_DTYPES, Apply, FunctionGraph, TensorType, interpret, lt
 from lamella.rewriting import EquilibriumGraphRewriter, NodeRewriter, rewrite_graph
-from lamella.rewriting.rules.reassociation import float_products_collected, float_sums_collected, nested_fold
+from lamella.rewriting.rules.reassociation import (
+    float_multiples_collected,
+    float_products_collected,
+    float_sums_collected,
+    nested_fold,
+)
 from tests.rewriting.rules.special_values import Expression, check_stays, rewritten, same_bits, special_values
 
 LAWS: list[tuple[NodeRewriter, Expression, Expression]] = [
@@ -15,6 +20,17 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression]] = [
     (float_products_collected, lambda x: (x * 2) * 3, lambda x: x * 6),
     (float_products_collected, lambda x: -0.5 * (x * 0.125), lambda x: x * -0.0625),
     (float_products_collected, lambda x: (x * 2) * -1, lambda x: x * -2),
+    (float_sums_collected, lambda x: (x - 1) - 2, lambda x: x + -3.0),
+    (float_sums_collected, lambda x: 2 - (x - 1), lambda x: 3.0 - x),
+    (float_sums_collected, lambda x: (2 - x) + 1, lambda x: 3.0 - x),
+    (float_sums_collected, lambda x: 2 - (-1 - x), lambda x: x + 3.0),
+    (float_sums_collected, lambda x: (x + 1) + (2 + lt.square(x)), lambda x: (x + lt.square(x)) + 3),
+    (float_products_collected, lambda x: (x / 3) / 7, lambda x: x / 21),
+    (float_products_collected, lambda x: (x / 2) * 0.5, lambda x: x * 0.25),
+    (float_products_collected, lambda x: (x * 5) / 0.5, lambda x: x * 10),
+    (float_multiples_collected, lambda x: x * 2 + x * 3, lambda x: x * 5),
+    (float_multiples_collected, lambda x: x + 3 * x, lambda x: x * 4),
+    (float_multiples_collected, lambda x: x * -2 - x * 3, lambda x: x * -5),
 ]
 
 
@@ -41,6 +57,17 @@ STAY: list[tuple[NodeRewriter, Expression]] = [
     (float_products_collected, lambda x: (x * 0) * 0),
     (float_products_collected, lambda x: (x * np.nan) * 2),
     (float_products_collected, lambda x: (x * 1000) * 1000),  # too much for float16
+    (float_sums_collected, lambda x: (x - 1) + 2),
+    (float_sums_collected, lambda x: 2 - (x + 1)),
+    (float_sums_collected, lambda x: (x + 1) + (lt.exp(x) - 2)),
+    (float_sums_collected, lambda x: (x + 1e4) + (lt.exp(x) + 1e4)),
+    (float_products_collected, lambda x: (x * 3) / 7),
+    (float_products_collected, lambda x: (3 / x) * 7),
+    (float_products_collected, lambda x: (x / 0.0) / 7),
+    (float_multiples_collected, lambda x: x * 2 - x * 3),
+    (float_multiples_collected, lambda x: x + x),
+    (float_multiples_collected, lambda x: x * 2 + lt.exp(x) * 3),
+    (float_multiples_collected, lambda x: x * np.inf + x),
 ]
 
 

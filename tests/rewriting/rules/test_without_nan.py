@@ -9,7 +9,9 @@ from lamella.rewriting.rules.without_nan import (
     any_comparison_with_itself,
     divide_by_itself,
     mul_by_zero,
+    product_of_switch,
     sub_from_itself,
+    zero_divided,
 )
 from tests.rewriting.rules.special_values import Expression, rewritten, same_bits, special_values
 
@@ -28,6 +30,10 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression]] = [
     (any_comparison_with_itself, lambda x: lt.eq(x, x), lambda x: lt.second(x, np.True_)),
     (any_comparison_with_itself, lambda x: x >= x, lambda x: lt.second(x, np.True_)),
     (any_comparison_with_itself, lambda x: lt.neq(x, x), lambda x: lt.second(x, np.False_)),
+    (zero_divided, lambda x: 0 / x, filled(0.0)),
+    (product_of_switch, lambda x: lt.switch(x > 0, x, 0.0) * lt.exp(x), lambda x: lt.switch(x > 0, x * lt.exp(x), 0.0)),
+    (product_of_switch, lambda x: lt.exp(x) * lt.switch(x > 0, 0.0, x), lambda x: lt.switch(x > 0, 0.0, lt.exp(x) * x)),
+    (product_of_switch, lambda x: lt.switch(x > 0, x, 0.0) / lt.exp(x), lambda x: lt.switch(x > 0, x / lt.exp(x), 0.0)),
 ]
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from lamella.ir import (
+    BOOL_DTYPES,
     INTEGER_DTYPES,
+    Add,
     AnnihilatingMul,
     Apply,
     Cast,
     Elemwise,
     FunctionGraph,
+    Mul,
     Power,
     Switch,
     TensorVariable,
@@ -29,7 +32,7 @@ from lamella.rewriting.rules.operands import applied, elementwise, instead_of, i
 __all__ = ["annihilating_mul_of_switch", "ufunc_of_switches"]
 
 
-@node_rewriter([OpPattern(Elemwise, scalar_op=UfuncScalarOp, inplace_pattern=()), *elementwise(Cast)])
+@node_rewriter([OpPattern(Elemwise, scalar_op=UfuncScalarOp, inplace_pattern=()), *elementwise(Add, Cast, Mul)])
 def ufunc_of_switches(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``f(switch(c, 1, 2)) -> switch(c, f(1), f(2))``; ``f(switch(c, 1, x), switch(c, 2, y)) -> switch(c, f(1, 2), f(x, y))``; for numbers 1 and 2.
 
@@ -72,12 +75,18 @@ def ufunc_of_switches(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
 def annihilating_mul_of_switch(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``annihilating_mul(switch(c, g, 0), x) -> switch(c, g * x, 0)``, for a number g that is not 0; so too for ``switch(c, 0, g)``.
 
-    The choice is as large as the result. Always valid: where the choice is 0, so is the product. It pays because nothing is compared with 0, and 1 times x is x.
+    A truth value that is cast to a number is a choice of 1 and 0. The choice is as large as the result. Always valid: where the choice is 0, so is the product. It pays because nothing is compared with 0, and 1 times x is x.
     """
     g, slope = operands(node)
     out = node.outputs[0].type
+    if g.type.broadcastable != out.broadcastable or g.dtype != out.dtype:
+        return None
+    zero = constant(0, dtype=out.dtype)
+    truth = applied(Cast, g)
+    if truth is not None and truth[0].dtype in BOOL_DTYPES:
+        return instead_of(node, lt.switch(truth[0], slope, zero))
     found = applied(Switch, g)
-    if found is None or g.type.broadcastable != out.broadcastable or g.dtype != out.dtype:
+    if found is None:
         return None
     condition, *branches = found
     for place in (0, 1):
@@ -87,5 +96,4 @@ def annihilating_mul_of_switch(fgraph: FunctionGraph, node: Apply[Any]) -> list[
     else:
         return None
     scaled = slope if factor == 1 else lt.mul(branches[place], slope)
-    zero = constant(0, dtype=out.dtype)
     return instead_of(node, lt.switch(condition, *((scaled, zero) if place == 0 else (zero, scaled))))
