@@ -106,3 +106,75 @@ class NanGuardError(LamellaError, AssertionError):
         self.kind = kind
         self.node = node
         super().__init__(message)
+
+
+class RewriteTypeError(RewriteError, TypeError):
+    """A rewriter put a Variable in the place of another whose type does not include its type."""
+
+
+class DebugModeError(LamellaError, RuntimeError):
+    """`DebugMode` found that something does not keep its promises; the classes derived from this one say what."""
+
+
+class InvalidValueError(DebugModeError, OutputTypeError):
+    """An Op computed a value that is not of the type it promised: of another dtype, number of dimensions or static shape."""
+
+
+class NonFiniteValueError(InvalidValueError):
+    """An Op computed a NaN or an infinite number, and `DebugMode` was asked to see to it that there is none."""
+
+
+class BadInferredShape(DebugModeError, ValueError):
+    """An Op's ``infer_shape`` promises another shape than the computed value has."""
+
+
+class BadViewMap(DebugModeError):
+    """An output shares memory with an input, or with another output, and the Op's ``view_map`` does not say so."""
+
+
+class BadDestroyMap(DebugModeError):
+    """An Op changed an input, and its ``destroy_map`` does not say so."""
+
+
+class WrongDestroyMap(BadDestroyMap):
+    """An Op's ``destroy_map`` names other inputs than those that it changes."""
+
+
+class BadThunkOutput(DebugModeError):
+    """An Op did not compute the same from the same inputs; the classes derived from this one say in which circumstances."""
+
+
+class ImpureOp(BadThunkOutput):
+    """An Op, called again with the same inputs, computed something else."""
+
+
+class BadPreallocatedOutput(BadThunkOutput):
+    """What an Op computes depends on what it finds in its output storage."""
+
+
+class BadLayout(BadThunkOutput):
+    """What an Op computes depends on how its inputs lie in memory."""
+
+
+class BadCOutput(BadThunkOutput):
+    """The C code of an Op does not compute what its ``perform`` computes."""
+
+
+class BadStrides(DebugModeError):
+    """The arrays that C and ``perform`` compute have different strides, and `DebugMode` was asked to compare them."""
+
+
+class BadOptimization(DebugModeError):
+    """A rewriter replaced a Variable by another one whose value is different."""
+
+
+class BadRewriteType(BadOptimization, TypeError):
+    """A rewriter replaced a Variable by another one whose type is different."""
+
+
+class BadInplaceRewrite(BadOptimization):
+    """A rewriter let something be overwritten that must not be: a protected input, or what is still needed."""
+
+
+class StochasticOrder(DebugModeError):
+    """Rewriting the same graph twice made two different graphs."""

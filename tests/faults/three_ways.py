@@ -10,7 +10,7 @@ import pytest
 import lamella as lm
 from lamella.ir import FunctionGraph, TensorVariable, Variable
 from lamella.rewriting import RewriteDatabaseQuery
-from lamella.runtime import CLinker, Mode
+from lamella.runtime import CLinker, DebugMode, Mode, MonitorMode, NanGuardMode
 from lamella.typing_layer import Supervisor
 
 AS_WRITTEN_IN_C = Mode(CLinker(), RewriteDatabaseQuery(include=()))
@@ -18,6 +18,9 @@ MODES: Mapping[str, Mode] = {
     "FAST_COMPILE": lm.FAST_COMPILE,
     "FAST_RUN": lm.FAST_RUN,
     "C, as written": AS_WRITTEN_IN_C,
+    "DebugMode": DebugMode(),
+    "NanGuardMode": NanGuardMode(nan_is_error=False, inf_is_error=False, big_is_error=False),
+    "MonitorMode": MonitorMode(),
 }
 """The ways of compiling; the reference interpreter is one more way of running a graph."""
 

@@ -6,12 +6,15 @@ from lamella.runtime.compilation import function as function
 from lamella.runtime.compile_profile import CompileProfile as CompileProfile
 from lamella.runtime.compiled_function import CompiledGraph as CompiledGraph
 from lamella.runtime.compiled_function import Function as Function
+from lamella.runtime.debug_mode import DebugMode as DebugMode
 from lamella.runtime.inputs import In as In
 from lamella.runtime.inputs import Out as Out
 from lamella.runtime.linking import Executable as Executable
 from lamella.runtime.linking import Linker as Linker
 from lamella.runtime.linking import PerformLinker as PerformLinker
 from lamella.runtime.linking import PerNodeLinker as PerNodeLinker
+from lamella.runtime.memory_use import MemoryUse as MemoryUse
+from lamella.runtime.memory_use import memory_use as memory_use
 from lamella.runtime.mode import FAST_COMPILE as FAST_COMPILE
 from lamella.runtime.mode import FAST_RUN as FAST_RUN
 from lamella.runtime.mode import Mode as Mode

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from lamella.config import config
 from lamella.errors import ConfigError
+from lamella.runtime.debug_mode import DebugMode
 from lamella.runtime.mode import FAST_COMPILE, FAST_RUN, Mode
 from lamella.runtime.nan_guard import NanGuardMode
 
@@ -16,6 +17,7 @@ __all__ = ["get_mode", "predefined_modes", "register_mode"]
 _modes: dict[str, Mode] = {
     "FAST_RUN": FAST_RUN,
     "FAST_COMPILE": FAST_COMPILE,
+    "DebugMode": DebugMode(),
     "NanGuardMode": NanGuardMode(nan_is_error=True, inf_is_error=True),
 }
 _lock = threading.Lock()

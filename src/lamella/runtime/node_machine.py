@@ -116,7 +116,7 @@ class NodeMachine:
 
     def __call__(self, values: Sequence[Any], /) -> list[Any]:
         """Return the values of the outputs, given those of the inputs."""
-        return self._run(values, self.compute)
+        return self.run(values, self.compute)
 
     def run_recorded(self, values: Sequence[Any], recorder: NodeRecorder) -> list[Any]:
         """Do what a call does, and tell of each node how long it took and what it computed."""
@@ -128,9 +128,10 @@ class NodeMachine:
             recorder.ran(step, perf_counter() - start, outputs)
             return outputs
 
-        return self._run(values, timed)
+        return self.run(values, timed)
 
-    def _run(self, values: Sequence[Any], compute: NodeFunction) -> list[Any]:
+    def run(self, values: Sequence[Any], compute: NodeFunction) -> list[Any]:
+        """Do what a call does, with something else to compute the nodes."""
         if self._demand is not None:
             return self._run_on_demand(self._demand, values, compute)
         storage = self._template.copy()
