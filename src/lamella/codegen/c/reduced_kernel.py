@@ -28,7 +28,7 @@ from lamella.errors import LoweringError
 __all__ = ["ReducedOutput", "add_reduced_kernel"]
 
 _BLOCK = 512
-_FEW = 32
+_FEW = 8
 
 
 @final

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from lamella.ir import Apply, Elemwise, FunctionGraph, ReducedElemwise, Variable
 from lamella.rewriting.engine import GraphRewriter
-from lamella.typing_layer import InplaceProposal, accept_inplace, apply_inplace, fast_inplace_check
+from lamella.typing_layer import InplaceProposal, accept_inplace, apply_inplace, fast_inplace_check, find_aliases
 
 __all__ = ["InplaceElementwise"]
 
@@ -40,7 +40,13 @@ class InplaceElementwise(GraphRewriter):
     def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
         nodes = [node for node in fgraph.order if isinstance(node.op, Elemwise | ReducedElemwise)]
         free = frozenset(fast_inplace_check(fgraph, list(dict.fromkeys([v for node in nodes for v in node.inputs]))))
-        proposals = [proposal for node in nodes for proposal in _proposals(node, free)]
+        aliases = find_aliases(fgraph.order, fgraph.inputs)
+        given, returned = frozenset(fgraph.inputs), frozenset(fgraph.outputs)
+        lent = frozenset([v for v in free if not given.isdisjoint(aliases.roots(v))])
+        proposals: list[InplaceProposal] = []
+        for node in nodes:
+            # What is returned in the memory of an input has to be copied: then nothing is gained.
+            proposals += _proposals(node, free - lent if not returned.isdisjoint(node.outputs) else free)
         if not proposals:
             return fgraph
         rewritten, _ = apply_inplace(fgraph, accept_inplace(fgraph, proposals).accepted)

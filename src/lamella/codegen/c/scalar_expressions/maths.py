@@ -58,7 +58,6 @@ _LIBRARY: Final[dict[type[ScalarOp[Any]], str]] = {
     Arctan: "atan",
     Arctan2: "atan2",
     Arctanh: "atanh",
-    Cos: "cos",
     Cosh: "cosh",
     Erf: "erf",
     Erfc: "erfc",
@@ -108,6 +107,16 @@ def support_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
     _require_float(op, loop)
     body.need("maths", "real")
     return f"lm_{_SUPPORT[type(op)]}_{'f64' if loop.operand.name == 'float64' else 'f32'}({', '.join(operands)})"
+
+
+@c_expression.register(Cos)
+def cosine(op: Cos, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Return a call of the C library's function."""
+    _require_float(op, loop)
+    body.need("maths")
+    # Of a sine and a cosine of one number, GCC makes a call of a function that has no vector version. Zero of either sign has one cosine.
+    (x,) = operands
+    return f"cos{'' if loop.operand.name == 'float64' else 'f'}({x} + 0)"
 
 
 @c_expression.register(Softplus)

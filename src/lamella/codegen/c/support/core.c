@@ -19,13 +19,17 @@ static char *lm_plain_memory(lm_block *const block)
 
 static lm_block *lm_new_block(lm_call *const call, const lm_int size)
 {
+    /* The smallest that is large enough, and not much larger. */
+    int best = -1;
     for (int i = 0; i < call->n_spare; ++i) {
-        lm_block *const spare = call->spare[i];
-        if (spare->size >= size && spare->size / 2 <= size) {
-            call->spare[i] = call->spare[--call->n_spare];
-            spare->count = 1;
-            return spare;
-        }
+        const lm_int found = call->spare[i]->size;
+        if (found >= size && found / 2 <= size && (best < 0 || found < call->spare[best]->size)) best = i;
+    }
+    if (best >= 0) {
+        lm_block *const spare = call->spare[best];
+        call->spare[best] = call->spare[--call->n_spare];
+        spare->count = 1;
+        return spare;
     }
     lm_block *const made = malloc(sizeof(lm_block) + LM_ALIGNMENT + (size_t)size);
     if (made != NULL) {

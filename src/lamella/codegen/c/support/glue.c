@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 /* Bytes of plain memory that a function keeps for its next call. */
-#define LM_KEPT_MEMORY ((lm_int)64 << 20)
+#define LM_KEPT_MEMORY ((lm_int)256 << 20)
 
 #define LM_SPARE ((int)(sizeof(((lm_call *)0)->spare) / sizeof(lm_block *)))
 

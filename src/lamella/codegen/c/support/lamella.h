@@ -90,7 +90,7 @@ struct lm_call {
     const lm_services *serve;
     int step;         /* the step that runs: what an error is about */
     int n_spare;
-    lm_block *spare[8]; /* plain memory that nobody uses any more */
+    lm_block *spare[16]; /* plain memory that nobody uses any more */
     void *host;       /* what the host keeps for this call */
 };
 
