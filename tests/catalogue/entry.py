@@ -77,10 +77,11 @@ class Entry:
     def outputs(self, inputs: Sequence[TensorVariable]) -> list[TensorVariable]:
         """Apply the Op, and see that it is the one that the entry is about."""
         outputs = self.applied(inputs)
-        assert any(self._is_meant(node.op) for node in toposort(outputs)), f"{self.name} builds no {self.op_class}"
+        assert any(self.is_meant(node.op) for node in toposort(outputs)), f"{self.name} builds no {self.op_class}"
         return outputs
 
-    def _is_meant(self, op: Op[Any, Any]) -> bool:
+    def is_meant(self, op: Op[Any, Any]) -> bool:
+        """Whether an Op is one that the entry is about."""
         inner: object = op.scalar_op if isinstance(op, Elemwise) and issubclass(self.op_class, ScalarOp) else op
         return type(inner) is self.op_class
 

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 import lamella.tensor as lt
 from lamella.ir import DimShuffle, FunctionGraph, interpret
-from lamella.rewriting.rules.dimshuffle import dimshuffle_of_dimshuffle, dimshuffle_of_nothing
+from lamella.rewriting.rules.dimshuffle import (
+    dimshuffle_of_dimshuffle,
+    dimshuffle_of_elemwise,
+    dimshuffle_of_nothing,
+    dimshuffle_of_reshape,
+)
 from tests.rewriting.rules.before_and_after import after, applied, assert_same_meaning
 
 RULES = (dimshuffle_of_dimshuffle, dimshuffle_of_nothing)
@@ -57,3 +62,38 @@ def test_any_two_become_one(data: st.DataObject) -> None:
     new = applied(old, *RULES)
     assert sum(isinstance(node.op, DimShuffle) for node in new.order) <= 1
     assert_same_meaning(old, new, [value])
+
+
+def test_what_is_computed_element_by_element_is_computed_where_it_is_moved_to() -> None:
+    y, row = lt.matrix("y"), lt.tensor("row", dtype="float64", shape=(1, None))
+    values = [VALUE, VALUE, VALUE[:1]]
+    text = after([x, y, row], lt.dimshuffle(x * row, 0, "x", 1), values, dimshuffle_of_elemwise)
+    assert "DimShuffle{order=[0,x,1]}(%x)" in text
+    assert text.splitlines()[-2] == "%2: float64[?, 1, ?] = Mul(%0, %1)"
+    assert (
+        after([x], lt.exp(x.T).T, [VALUE], dimshuffle_of_elemwise, *RULES) == "%0: float64[?, ?] = Exp(%x)\nreturn %0"
+    )
+    fused = lt.exp(x).T + y.T
+    assert "DimShuffle{order=[1,0]}(%x)" in after([x, y], fused, [VALUE, VALUE], dimshuffle_of_elemwise)
+
+
+def test_what_is_moved_for_nothing_or_needed_twice_stays() -> None:
+    exp = lt.exp(x)
+    for outputs in ([exp.T], [lt.dot(exp.T, x)], [lt.dimshuffle(exp, 0, 1, "x"), exp]):
+        assert "Exp(%x)" in after([x], outputs, [VALUE], dimshuffle_of_elemwise)
+
+
+def test_an_axis_that_was_not_reshaped_to_length_1_is_an_error() -> None:
+    one, n = lt.tensor("one", dtype="float64", shape=(1,)), lt.lscalar("n")
+    new = applied(FunctionGraph([one, n], [lt.dimshuffle(lt.reshape(one, (n,)), "x")]), dimshuffle_of_reshape)
+    with pytest.raises(ValueError, match="reshape"):
+        interpret([one, n], new.outputs, [np.ones(1), np.array(2)])
+
+
+def test_axes_are_added_and_dropped_by_reshaping() -> None:
+    v, n = lt.vector("v"), lt.lscalar("n")
+    moved = lt.dimshuffle(lt.reshape(v, (1, n, -1)), 1, "x", 2)
+    text = after([v, n], moved, [np.arange(6.0), 2], dimshuffle_of_reshape)
+    assert "DimShuffle" not in text
+    assert "Reshape{ndim=3}(%v" in text
+    assert "DimShuffle" in after([v, n], lt.reshape(v, (n, 2)).T, [np.arange(6.0), 3], dimshuffle_of_reshape)

@@ -11,6 +11,7 @@ from lamella.ir import Alloc, FunctionGraph, interpret
 from lamella.rewriting.rules.dimshuffle import dimshuffle_of_dimshuffle, dimshuffle_of_nothing
 from lamella.rewriting.rules.fill import (
     alloc_of_fill,
+    alloc_of_own_shape,
     alloc_of_unit_axes,
     alloc_of_whole,
     dimshuffle_of_fill,
@@ -172,3 +173,12 @@ def test_all_ways_to_repeat(data: st.DataObject) -> None:
     old = FunctionGraph(inputs, [lt.add(*arrays), lt.exp(arrays[0]), lt.second(arrays[0], arrays[1])])
     rules = (elemwise_of_fill, fill_with_whole, second_to_alloc, alloc_of_fill, alloc_of_unit_axes, alloc_of_whole)
     assert_same_meaning(old, applied(old, *rules), values)
+
+
+def test_an_array_repeated_to_its_own_shape_is_itself() -> None:
+    z = lt.matrix("z")
+    value = np.arange(6.0).reshape(2, 3)
+    assert after([z], lt.alloc(z, lt.shape_i(z, 0), lt.shape_i(z, 1)), [value], alloc_of_own_shape) == "return %z"
+    others = [lt.alloc(z, 2, lt.shape_i(z, 1)), lt.alloc(z, 2, *lt.shape_tuple(z)), lt.alloc(z, lt.shape_i(z.T, 1), 3)]
+    for other in others:
+        assert "Alloc" in after([z], other, [value], alloc_of_own_shape)

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 import lamella.tensor as lt
 from lamella.ir import FunctionGraph, Join
-from lamella.rewriting.rules.joining import join_of_one, subtensor_of_join, subtensor_of_make_vector
+from lamella.rewriting.rules.joining import (
+    join_of_empty,
+    join_of_join,
+    join_of_one,
+    join_of_scalars,
+    join_of_split,
+    make_vector_of_elements,
+    subtensor_of_join,
+    subtensor_of_make_vector,
+)
 from tests.rewriting.rules.before_and_after import after, applied, assert_same_meaning
 
 a, b, c = lt.scalar("a"), lt.scalar("b"), lt.scalar("c")
@@ -67,3 +76,52 @@ def test_any_part_of_joined_arrays(data: st.DataObject) -> None:
 def test_lengths_that_are_not_known_are_not_guessed(index: Any) -> None:
     u, w = lt.vector("u"), lt.vector("w")
     assert "Join" in after([u, w], lt.concatenate([u, w])[index], [[1.0, 2.0], [3.0, 4.0]], subtensor_of_join)
+
+
+def test_arrays_without_elements_are_left_out() -> None:
+    empty = lt.tensor("empty", dtype="float64", shape=(0, None))
+    inputs, values = [x, empty], [X, np.zeros((0, 2))]
+    assert after(inputs, Join(0)(empty, x, empty), values, join_of_empty, join_of_one) == "return %x"
+    assert after(inputs, Join(0)(empty, empty), values, join_of_empty, join_of_one) == "return %empty"
+    assert "Join" in after(inputs, Join(1)(empty, empty), values, join_of_empty, join_of_one)
+
+
+def test_joined_arrays_are_joined_at_once() -> None:
+    values = [X, Y]
+    joined = Join(0)(Join(0)(x, y), x)
+    assert after([x, y], joined, values, join_of_join) == "%0: float64[7, ?] = Join{axis=0}(%x, %y, %x)\nreturn %0"
+    inner = Join(0)(x, y)
+    assert after([x, y], [Join(0)(inner, x), inner], values, join_of_join).count("Join") == 2
+    other = Join(1)(Join(0)(x, y), Join(0)(y, x))
+    assert after([x, y], other, values, join_of_join).count("Join") == 3
+
+
+def test_scalars_are_put_into_one_vector() -> None:
+    u = lt.vector("u")
+    inputs, values = [a, b, u], [1.0, -0.0, [5.0, 6.0]]
+    joined = lt.concatenate([lt.stack([a, b]), lt.dimshuffle(b, "x"), np.array([3.0])])
+    text = after(inputs, joined, values, join_of_scalars)
+    assert text.splitlines()[-2] == "%0: float64[4] = MakeVector{dtype=float64}(%a, %b, %b, %c0)"
+    mixed = lt.concatenate([lt.stack([a, b]), u, lt.stack([b]), lt.stack([b])])
+    text = after(inputs, mixed, values, join_of_scalars)
+    assert text.count("MakeVector") == 2
+    assert "Join" in text
+
+
+def test_parts_of_one_array_are_that_array() -> None:
+    n, m = lt.lscalar("n"), lt.lscalar("m")
+    parts = lt.split(y, [n, m])
+    values = [Y, 1, 2]
+    assert after([y, n, m], Join(0)(*parts), values, join_of_split) == "return %y"
+    assert "Join" in after([y, n, m], Join(0)(parts[1], parts[0]), values, join_of_split)
+    assert "Join" in after([y, n, m], Join(0)(*parts, y), values, join_of_split)
+
+
+def test_all_elements_of_a_vector_are_that_vector() -> None:
+    three = lt.tensor("three", dtype="float64", shape=(3,))
+    value = [1.0, -0.0, np.nan]
+    assert (
+        after([three], lt.stack([three[0], three[1], three[-1]]), [value], make_vector_of_elements) == "return %three"
+    )
+    for places in ((0, 1), (0, 2, 1), (0, 1, 2, 2)):
+        assert "MakeVector" in after([three], lt.stack([three[k] for k in places]), [value], make_vector_of_elements)

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 import lamella.tensor as lt
 from lamella.ir import FunctionGraph, interpret
 from lamella.rewriting.rules.nested_subtensor import subtensor_of_subtensor
-from tests.rewriting.rules.before_and_after import after, applied, assert_same_values
+from tests.rewriting.rules.before_and_after import after, applied, assert_same_meaning, assert_same_values, body
 
 x = lt.vector("x", dtype="int64")
 ten = lt.tensor("ten", dtype="int64", shape=(10,))
 VALUE = np.arange(10)
+BOUNDS_OF_LENGTHS = st.none() | st.integers(-3, 6)
 
 
 def _merged(part: Any) -> str:
@@ -52,6 +53,55 @@ def test_indices_of_several_axes() -> None:
     assert after([t], t[:, 1][:, ::2], [value], subtensor_of_subtensor).startswith(
         "%0: float64[?, ?] = Subtensor{:, 1, ::2}(%t)"
     )
+
+
+def test_places_of_a_reversed_axis_count_from_the_other_end() -> None:
+    i, j = lt.lscalar("i"), lt.lscalar("j")
+    for number in (-10, -1, 0, 3, 9):
+        for part in (x[::-1][i], x[::-1][i:], x[::-1][:i:2], x[::-1][i:j:-1], ten[::-1][i:j]):
+            text = after([x, ten, i, j], part, [VALUE, VALUE, number, 7 - number], subtensor_of_subtensor)
+            assert text.count("Subtensor") == 1
+    assert _merged(x[::-1][2]) == "-3"
+    assert _merged(x[::-1][-3:8:3]) == "2:-9:-3"
+    for number in (10, -11):
+        new = applied(FunctionGraph([x, i], [x[::-1][i]]), subtensor_of_subtensor)
+        with pytest.raises(IndexError):
+            interpret([x, i], new.outputs, [VALUE, np.array(number)])
+
+
+def test_slices_that_count_from_both_ends() -> None:
+    assert _merged(x[2:][:-1]) == "2:-1"
+    assert _merged(x[:-2][1:]) == "1:-2"
+    assert _merged(x[1:-2][3:-1:2]) == "4:-3:2"
+    assert _merged(x[2:-1:3][1::2]) == "5:-1:6"
+    for part in (x[:5][:-1], x[:-1][:5], x[::2][:-1], x[-3:][1:], x[1:-1][0], x[:-1][-1]):
+        assert after([x], part, [VALUE], subtensor_of_subtensor).count("Subtensor") == 2
+
+
+@given(st.lists(BOUNDS_OF_LENGTHS, min_size=4, max_size=4), st.integers(0, 6))
+def test_bounds_that_are_lengths(bounds: list[int | None], length: int) -> None:
+    axes = [lt.vector(f"axis{k}") for k in range(4)]
+    symbols = [None if n is None else n if n < 0 else lt.shape_i(v, 0) for n, v in zip(bounds, axes, strict=True)]
+    a, b, c, d = symbols
+    values = [np.arange(length), *[np.zeros(max(n or 0, 0)) for n in bounds]]
+    for part in (x[a:b][c:d], x[a:][c::2], x[:b][:d], x[a::2][1:d]):
+        old = FunctionGraph([x, *axes], [part])
+        assert_same_meaning(old, applied(old, subtensor_of_subtensor), values)
+    merged = body(applied(FunctionGraph([x, *axes], [x[a:][c:]]), subtensor_of_subtensor))
+    assert min(n or 0 for n in (bounds[0], bounds[2])) < 0 or merged.count("Subtensor") < 2
+
+
+def test_bounds_beyond_all_arrays() -> None:
+    other = lt.vector("other")
+    n = lt.shape_i(other, 0)
+    far = 2**63 - 1
+    for part in (x[n:][far:], x[n:][:far], x[far:][1:], x[1:far][n:far], x[far - 1 :][far - 1 :], x[3:][far - 3 : far]):
+        old = FunctionGraph([x, other], [part])
+        assert_same_meaning(old, applied(old, subtensor_of_subtensor), [VALUE, np.zeros(4)])
+    for part in (x[3:][far], x[::-1][far], x[::-1][-far], x[far:][0]):
+        new = applied(FunctionGraph([x], [part]), subtensor_of_subtensor)
+        with pytest.raises(IndexError):
+            interpret([x], new.outputs, [VALUE])
 
 
 @pytest.mark.parametrize("outer", [slice(7, 2, -2), slice(None, None, -1), slice(2, 5), slice(-3, None), slice(4, 1)])

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 import lamella.tensor as lt
 from lamella.ir import FunctionGraph, Reshape, TensorVariable, interpret
-from lamella.rewriting.rules.reshape import reshape_of_reshape, reshape_of_unit_axes
+from lamella.rewriting.rules.reshape import (
+    reshape_of_dimshuffle,
+    reshape_of_elemwise,
+    reshape_of_reshape,
+    reshape_of_unit_axes,
+)
 from tests.rewriting.rules.before_and_after import after, applied, assert_same_meaning
 
 RULES = (reshape_of_reshape, reshape_of_unit_axes)
@@ -102,3 +107,24 @@ def test_what_is_left_out_is_the_same(shape: list[int], data: st.DataObject) -> 
     ]
     old = FunctionGraph([v], [Reshape(len(wanted))(v, lengths)])
     assert_same_meaning(old, applied(old, *RULES), [value])
+
+
+def test_axes_that_are_added_first_are_added_by_reshaping() -> None:
+    v, n = lt.matrix("v"), lt.lscalar("n")
+    value = np.arange(6.0).reshape(2, 3)
+    reshaped = Reshape(2)(lt.dimshuffle(v, 0, "x", 1), (n, -1))
+    assert "DimShuffle" not in after([v, n], reshaped, [value, 3], reshape_of_dimshuffle)
+    assert "DimShuffle" in after([v, n], Reshape(2)(v.T, (n, -1)), [value, 3], reshape_of_dimshuffle)
+
+
+def test_what_is_reshaped_before_is_reshaped_at_once() -> None:
+    v, n, w = lt.matrix("v"), lt.lscalar("n"), lt.matrix("w")
+    value = np.arange(6.0).reshape(2, 3)
+    inner = lt.reshape(v, (n, 1, -1))
+    reshaped = Reshape(2)(lt.exp(2.0 * inner), (-1, n))
+    rules = (reshape_of_elemwise, reshape_of_reshape)
+    assert after([v, n], reshaped, [value, 3], *rules).count("Reshape") == 1
+    both = lt.reshape(lt.reshape(v, (n, 2)) + w, (6,))
+    assert after([v, n, w], both, [value, 3, value.T], *rules).count("Reshape") == 2
+    exp = lt.exp(inner)
+    assert after([v, n], [Reshape(2)(exp, (-1, n)), exp], [value, 3], *rules).count("Reshape") == 2

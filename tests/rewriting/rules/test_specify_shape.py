@@ -6,7 +6,12 @@ import pytest
 import lamella.tensor as lt
 from lamella.errors import ShapeMismatchError
 from lamella.ir import FunctionGraph, SpecifyShape, interpret
-from lamella.rewriting.rules.specify_shape import specify_shape_of_known, specify_shape_of_specify_shape
+from lamella.rewriting.rules.specify_shape import (
+    specify_shape_of_dimshuffle,
+    specify_shape_of_elemwise,
+    specify_shape_of_known,
+    specify_shape_of_specify_shape,
+)
 from tests.rewriting.rules.before_and_after import after, applied
 
 RULES = (specify_shape_of_known, specify_shape_of_specify_shape)
@@ -47,3 +52,33 @@ def test_an_axis_asserted_to_have_two_lengths_stays_so() -> None:
         assert interpret(graph.inputs, graph.outputs, [VALUE, np.array(2)])[0].shape == (2, 3)
         with pytest.raises(ShapeMismatchError):
             interpret(graph.inputs, graph.outputs, [VALUE, np.array(3)])
+
+
+def test_lengths_are_asserted_of_what_is_computed_from() -> None:
+    y = lt.matrix("y")
+    text = after([x, y, n], lt.specify_shape(x + y, (n, 3)), [VALUE, VALUE, 2], specify_shape_of_elemwise)
+    assert text.splitlines()[-2] == "%1: float64[?, 3] = Add(%0, %y)"
+    text = after([x, y], lt.specify_shape(x + y, (1, None)), [VALUE[:1], VALUE[1:]], specify_shape_of_elemwise)
+    assert text.count("SpecifyShape") == 2
+    row = lt.tensor("row", dtype="float64", shape=(1, None))
+    text = after([row, x, n], lt.specify_shape(row * x, (n, None)), [VALUE[:1], VALUE, 2], specify_shape_of_elemwise)
+    assert "(%x, %n)" in text
+    exp = lt.exp(x)
+    shared = after([x, n], [lt.specify_shape(exp, (n, None)), exp], [VALUE, 2], specify_shape_of_elemwise)
+    assert "Exp(%x)" in shared
+
+
+def test_lengths_are_asserted_before_axes_are_moved() -> None:
+    moved = lt.specify_shape(lt.dimshuffle(x, 1, "x", 0), (n, None, 2))
+    text = after([x, n], moved, [VALUE, 3], specify_shape_of_dimshuffle)
+    assert text.splitlines()[-2].startswith("%1: float64[?, 1, 2] = DimShuffle")
+    new = SpecifyShape((1,))(lt.dimshuffle(x, 1, "x", 0), n)
+    assert "SpecifyShape{axes=(1,)}" in after([x, n], new, [VALUE, 1], specify_shape_of_dimshuffle)
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_a_wrong_length_is_still_an_error(length: int) -> None:
+    for specified in (lt.specify_shape(lt.exp(x), (length, None)), lt.specify_shape(x.T, (None, length))):
+        new = applied(FunctionGraph([x], [specified]), specify_shape_of_elemwise, specify_shape_of_dimshuffle)
+        with pytest.raises(ShapeMismatchError):
+            interpret([x], new.outputs, [VALUE])

@@ -17,6 +17,7 @@ from lamella.ir import (
     Variable,
     as_lengths,
     as_tensor_variable,
+    known_integer,
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
@@ -107,7 +108,7 @@ def _meets_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> bool:
 def dimshuffle_of_reshape(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(reshape(x, (n, m)), 0, "x", 1) -> reshape(x, (n, 1, m))``
 
-    Valid where axes keep their order, and those that are dropped are known to have length 1. It pays because one view, or one copy, is made, where
+    Valid where axes keep their order, and those that are dropped are asked to have length 1. It pays because one view, or one copy, is made, where
     nothing else needs what is between.
     """
     (middle,) = node.inputs
@@ -122,6 +123,8 @@ def dimshuffle_of_reshape(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tenso
     if not known or not used_once(fgraph, middle):
         return None
     lengths = as_lengths(shape)
+    if any([known_integer(lengths[axis]) not in (1, -1) for axis in op.dropped]):
+        return None  # that it is 1 may be checked by the reshaping only
     return fitted(
         Reshape(len(op.new_order))(x, [1 if axis == "x" else lengths[axis] for axis in op.new_order]), node.outputs[0]
     )

@@ -67,7 +67,10 @@ def _have_nothing_in_common(written: Sequence[Part], read: Sequence[Part], x: Te
     for axis, place in parts_by_axis(written).items():
         if axis not in other:
             continue
-        first, second = [_numbers(part, x.type.shape[axis]) for part in (written[place], read[other[axis]])]
+        a, b, length = written[place], read[other[axis]], x.type.shape[axis]
+        if isinstance(a, int) and isinstance(b, int) and a != b and (a < 0) == (b < 0):
+            return True
+        first, second = _numbers(a, length), _numbers(b, length)
         if first is not None and second is not None and _are_disjoint(first, second):
             return True
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from lamella.ir import (
     Apply,
@@ -12,6 +12,7 @@ from lamella.ir import (
     FunctionGraph,
     Reshape,
     TensorVariable,
+    Variable,
     as_lengths,
     as_tensor_variable,
     constant,
@@ -25,6 +26,9 @@ from lamella.rewriting.rules.usage import used_once
 from lamella.typing_layer import symbolic_shape
 
 __all__ = ["reshape_of_dimshuffle", "reshape_of_elemwise", "reshape_of_reshape", "reshape_of_unit_axes"]
+
+_MOST_BETWEEN: Final = 8
+"""How many elementwise operations between two reshapings are looked through."""
 
 
 @node_rewriter([Reshape])
@@ -105,23 +109,33 @@ def reshape_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tenso
 def reshape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``reshape(f(reshape(x, s)), t) -> f(reshape(reshape(x, s), t))``, for elementwise f of one array, and numbers beside it
 
-    Always valid. It pays because one reshaping is left of two, where nothing else needs what is between.
+    Always valid. There may be several elementwise operations, one after the other. It pays because one reshaping is left of two, where nothing else needs
+    what is between.
     """
     middle, shape = node.inputs
-    match middle.owner:
-        case Apply(Elemwise(_, ()) as elementwise, inputs, (_,)) if used_once(fgraph, middle):
-            pass
-        case _:
-            return None
-    arrays = [place for place, x in enumerate(inputs) if not all(x.type.broadcastable)]
-    if len(arrays) != 1 or inputs[arrays[0]].type.broadcastable != middle.type.broadcastable:
-        return None
-    inner = inputs[arrays[0]].owner
-    if inner is None or not isinstance(inner.op, Reshape):
+    place, behind = _array_behind(fgraph, middle), middle
+    for _ in range(_MOST_BETWEEN):
+        step = _array_behind(fgraph, behind)
+        if step is None or behind.owner is None:
+            break
+        behind = behind.owner.inputs[step]
+    if place is None or middle.owner is None or behind.owner is None or not isinstance(behind.owner.op, Reshape):
         return None
     numbers = DimShuffle(middle.type.ndim, ("x",) * node.outputs[0].type.ndim)
-    operands = [as_tensor_variable(x) for x in inputs]
-    made: TensorVariable = elementwise(
-        *[node.op(x, shape) if place == arrays[0] else numbers(x) for place, x in enumerate(operands)]
+    operands = [as_tensor_variable(x) for x in middle.owner.inputs]
+    made: TensorVariable = middle.owner.op(
+        *[node.op(x, shape) if i == place else numbers(x) for i, x in enumerate(operands)]
     )
     return fitted(made, node.outputs[0])
+
+
+def _array_behind(fgraph: FunctionGraph, variable: Variable[Any]) -> int | None:
+    """Return which input of an elementwise node, whose result nothing else needs, is the only array among numbers."""
+    match variable.owner:
+        case Apply(Elemwise(_, ()), inputs, (_,)) if used_once(fgraph, variable):
+            arrays = [place for place, x in enumerate(inputs) if not all(x.type.broadcastable)]
+        case _:
+            return None
+    if len(arrays) != 1 or inputs[arrays[0]].type.broadcastable != variable.type.broadcastable:
+        return None
+    return arrays[0]
