@@ -85,6 +85,27 @@ def check_stable_form(form: StableForm) -> None:
     assert not np.allclose(old, exact, rtol=1e-9, atol=0, equal_nan=True), "the plain form is as good at these points"
 
 
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
+
+
+def erfcx_exactly(x: Decimal) -> Decimal:
+    """Return ``exp(x**2) * erfc(x)`` to 30 digits: by its continued fraction, or by the series of erf (NIST DLMF, 7.9.1 and 7.6.2)."""
+    with localcontext() as context:
+        context.prec = 60 if x > 4 else 120
+        if x > 4:
+            fraction = Decimal(0)
+            for k in range(600, 0, -1):
+                fraction = k / (2 * (x + fraction))
+            return 1 / (PI.sqrt() * (x + fraction))
+        term = total = x
+        n = 0
+        while abs(term) > abs(total) * Decimal(10) ** -100:
+            n += 1
+            term *= 2 * x * x / (2 * n + 1)
+            total += term
+        return (x * x).exp() - 2 / PI.sqrt() * total
+
+
 def check_left_alone(rule: NodeRewriter, expression: Expression, *dtypes: str) -> None:
     """Check that a rule does nothing to an expression of vectors."""
     for dtype in dtypes:

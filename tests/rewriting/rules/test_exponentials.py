@@ -9,6 +9,7 @@ from lamella.rewriting.rules.exponentials import (
     exp_minus_one,
     exp_of_log,
     exp_of_log1p,
+    expm1_of_log,
     expm1_of_log1p,
     log1p_of_expm1,
     log_of_exp,
@@ -17,6 +18,7 @@ from lamella.rewriting.rules.exponentials import (
     log_of_prod,
     log_of_scaled_exp,
     one_minus_exp,
+    x_times_log_of_x,
 )
 from tests.rewriting.rules.special_values import rewritten, same_bits, special_values
 from tests.rewriting.rules.stable_forms import StableForm, check_left_alone, check_stable_form, matrix
@@ -71,7 +73,39 @@ FORMS = [
         lambda x, y: x + abs(y).ln(),
         [(1000.0, 2.0), (-1000.0, 0.5)],
     ),
+    StableForm(
+        (expm1_of_log,),
+        lambda x: lt.expm1(lt.log(x)),
+        lambda x: lt.switch(x >= 0, x - 1, np.nan),
+        lambda x: x - 1,
+        [],
+    ),
+    StableForm(
+        (x_times_log_of_x,),
+        lambda x: x * lt.log(x),
+        lambda x: lt.xlogy(x, x),
+        lambda x: x * x.ln() if x else x,
+        [0.0, -0.0],
+    ),
 ]
+
+
+def test_entropies_of_distributions_with_zeros() -> None:
+    p, w = TensorType("float64", (None,))("p"), TensorType("float64", (None,))("w")
+    values = [np.array([0.0, 0.25, 0.75, 0.0]), np.array([1.0, 2.0, 0.0, -1.0])]
+    parts = values[0] * np.log(np.where(values[0] == 0, 1, values[0]))
+    for plain, exact in [
+        (-lt.sum(p * lt.log(p)), -parts.sum()),
+        (lt.sum(w * p * lt.log(p)), (values[1] * parts).sum()),
+    ]:
+        found = rewrite_graph(plain, include=("fast_run",), exclude=("nan_unsafe", "inplace"))
+        old, new = interpret([p, w], [plain, found], values)
+        assert np.isnan(old)
+        np.testing.assert_allclose(new, exact, rtol=1e-15)
+    faithful = rewrite_graph(p * lt.log(p), include=("fast_run",), exclude=("nan_unsafe", "inplace", "stabilize"))
+    assert np.isnan(interpret([p], [faithful], values[:1])[0]).any()
+    check_left_alone(x_times_log_of_x, lambda x, y: y * lt.log(x), "float64")
+    check_left_alone(x_times_log_of_x, lambda x: x * lt.log(x), "complex128")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -6,7 +6,13 @@ import numpy as np
 
 from lamella.ir import TensorType, grad, interpret, lt
 from lamella.rewriting import rewrite_graph
-from lamella.rewriting.rules.hyperbolic import log_of_cosh, sinh_by_cosh, sinh_times_reciprocal_of_cosh
+from lamella.rewriting.rules.hyperbolic import (
+    log1p_of_minus_square_of_tanh,
+    log_of_cosh,
+    sinh_by_cosh,
+    sinh_times_reciprocal_of_cosh,
+    slope_of_tanh_by_slope_of_tanh,
+)
 from tests.rewriting.rules.special_values import rewritten
 from tests.rewriting.rules.stable_forms import StableForm, check_left_alone, check_stable_form, exactly
 
@@ -63,6 +69,29 @@ def test_tangents() -> None:
     )
 
 
+def test_the_logarithm_of_the_slope_of_a_tangent() -> None:
+    check_stable_form(
+        StableForm(
+            (log1p_of_minus_square_of_tanh,),
+            lambda x: lt.log1p(-lt.square(lt.tanh(x))),
+            lambda x: -2 * lt.log(lt.cosh(x)),
+            lambda x: -2 * ((x.exp() + (-x).exp()) / 2).ln(),
+            [10.0, -30.0, 300.0],
+        )
+    )
+    x, w = TensorType("float64", (None,))("x"), TensorType("float64", (None,))("w")
+    value = lt.log(1 - lt.tanh(x) ** 2)
+    old = [value, grad(lt.sum(w * value), x)]
+    new = rewrite_graph(old, include=("fast_run",), exclude=("nan_unsafe", "inplace", "fusion"))
+    points = np.array([-1000.0, -20.0, -0.5, 0.0, 1e-8, 3.0, 400.0])
+    weights = np.arange(1.0, 8.0)
+    found, slope = interpret([x, w], new, [points, weights])
+    exact = [exactly(lambda v: -2 * (abs(v) + ((1 + (-2 * abs(v)).exp()) / 2).ln()), v) for v in points.tolist()]
+    np.testing.assert_allclose(found, exact, rtol=1e-14)
+    np.testing.assert_allclose(slope, -2 * weights * np.tanh(points), rtol=1e-14)
+    assert np.isnan(interpret([x, w], old, [points, weights])[1]).any()
+
+
 def test_gradients_of_logarithms_of_cosines() -> None:
     x, w = TensorType("float64", (None,))("x"), TensorType("float64", (None,))("w")
     found = rewrite_graph(grad(lt.sum(lt.log(lt.cosh(x)) * w), x), include=("stabilize",), exclude=("nan_unsafe",))
@@ -73,6 +102,8 @@ def test_what_is_no_such_form_is_left_alone() -> None:
     floats = ("float32", "float64")
     check_left_alone(log_of_cosh, lambda x: lt.log(lt.sinh(x)), *floats)
     check_left_alone(log_of_cosh, lambda x: lt.log(lt.cosh(x)), "complex128")
+    check_left_alone(log1p_of_minus_square_of_tanh, lambda x: lt.log1p(lt.square(lt.tanh(x))), *floats)
+    check_left_alone(slope_of_tanh_by_slope_of_tanh, lambda x: lt.reciprocal(1 - x) * (1 - x), *floats)
     check_left_alone(sinh_by_cosh, lambda x, y: lt.sinh(x) / lt.cosh(y), *floats)
     check_left_alone(sinh_by_cosh, lambda x: lt.cosh(x) / lt.sinh(x), *floats)
     check_left_alone(sinh_times_reciprocal_of_cosh, lambda x: lt.cosh(x) * lt.sinh(x), *floats)

@@ -1,14 +1,30 @@
 """Sums of exponentials: their logarithms, and exponentials divided by them."""
 
+import math
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from scipy import special
 
-from lamella.ir import FLOAT_DTYPES, LogSoftmax, LogSumExp, Softmax, TensorType, TensorVariable, grad, interpret, lt
-from lamella.rewriting import rewrite_graph
+from lamella.ir import (
+    FLOAT_DTYPES,
+    FunctionGraph,
+    LogSoftmax,
+    LogSumExp,
+    Softmax,
+    TensorType,
+    TensorVariable,
+    grad,
+    interpret,
+    lt,
+)
+from lamella.rewriting import EquilibriumGraphRewriter, rewrite_graph
 from lamella.rewriting.rules.log_sum_exp import (
     exp_by_sum_of_exp,
+    exp_of_log_softmax,
     exp_times_reciprocal_of_sum,
+    log1p_of_two_exps,
     log_of_softmax,
     log_of_sum_of_exp,
     log_of_two_exps,
@@ -31,6 +47,37 @@ def test_two_exponentials() -> None:
             [(1000.0, 999.0), (-1000.0, -1001.0), (800.0, -800.0)],
         )
     )
+    check_stable_form(
+        StableForm(
+            (log_of_two_exps,),
+            lambda x: lt.log(2.5 + lt.exp(x)),
+            lambda x: lt.logaddexp(x, math.log(2.5)),
+            lambda x: (Decimal("2.5") + x.exp()).ln(),
+            [1000.0, 710.0],
+        )
+    )
+    check_stable_form(
+        StableForm(
+            (log_of_two_exps,),
+            lambda x, y: lt.log((1 + lt.exp(x)) + lt.exp(y)),
+            lambda x, y: lt.softplus(lt.logaddexp(x, y)),
+            lambda x, y: (1 + x.exp() + y.exp()).ln(),
+            [(1000.0, 999.0), (-1000.0, 800.0)],
+        )
+    )
+    check_stable_form(
+        StableForm(
+            (log1p_of_two_exps,),
+            lambda x, y: lt.log1p(lt.exp(x) + lt.exp(y)),
+            lambda x, y: lt.softplus(lt.logaddexp(x, y)),
+            lambda x, y: (1 + x.exp() + y.exp()).ln(),
+            [(1000.0, 999.0), (-1000.0, 800.0)],
+        )
+    )
+    check_left_alone(log_of_two_exps, lambda x: lt.log(1 + lt.exp(x)), "float64")  # of which softplus is made
+    check_left_alone(log_of_two_exps, lambda x: lt.log(-2 + lt.exp(x)), "float64")
+    check_left_alone(log_of_two_exps, lambda x, y: lt.log((y + lt.exp(x)) + lt.exp(y)), "float64")
+    check_left_alone(log1p_of_two_exps, lambda x, y: lt.log1p(lt.exp(x) + y), "float64")
     x, y, z = [TensorType("float64", (None,))(name) for name in "xyz"]
     three = rewritten(lt.log(lt.add(lt.exp(x), lt.exp(y), lt.exp(z))), log_of_two_exps)
     assert three is lt.logaddexp(lt.logaddexp(x, y), z)
@@ -153,3 +200,11 @@ def test_products_with_other_sums_are_left_alone() -> None:
     assert rewritten(other, exp_times_reciprocal_of_sum) is other
     plain = lt.exp(m) * lt.reciprocal(lt.sum(lt.exp(m), axis=1, keepdims=True))
     assert rewritten(plain, exp_times_reciprocal_of_sum) is lt.softmax(m, axis=1)
+
+
+def test_exponentials_of_logarithms_of_weights() -> None:
+    m = matrix()("m")
+    logarithms = lt.log_softmax(m, axis=1)
+    assert rewritten(lt.exp(logarithms), exp_of_log_softmax) is lt.softmax(m, axis=1)
+    both = FunctionGraph([m], [lt.exp(logarithms), logarithms])
+    assert EquilibriumGraphRewriter([exp_of_log_softmax]).rewrite(both).outputs == both.outputs

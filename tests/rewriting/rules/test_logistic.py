@@ -8,10 +8,14 @@ from lamella.rewriting import rewrite_graph
 from lamella.rewriting.rules.exponentials import log_of_one_plus, one_minus_exp
 from lamella.rewriting.rules.logistic import (
     exp_by_one_plus_exp,
+    exp_of_stable_log,
     exp_times_sigmoid,
+    expm1_of_softplus,
     log1mexp_of_differences,
     log1p_of_exp,
     log1p_of_minus_sigmoid,
+    log_of_difference_of_exps,
+    log_of_expm1,
     log_of_sigmoid,
     one_minus_sigmoid,
     reciprocal_of_one_plus_exp,
@@ -78,6 +82,55 @@ FORMS = [
         [40.0, 700.0],
     ),
 ]
+
+
+FORMS += [
+    StableForm(
+        (exp_of_stable_log,),
+        lambda x: lt.exp(lt.softplus(x)),
+        lambda x: 1 + lt.exp(x),
+        lambda x: 1 + x.exp(),
+        [],
+    ),
+    StableForm(
+        (exp_of_stable_log,),
+        lambda x: lt.exp(lt.log_sigmoid(x)),
+        lambda x: lt.sigmoid(lt.cast(x, lt.sigmoid(x).dtype)),
+        lambda x: 1 / (1 + (-x).exp()),
+        [],
+    ),
+    StableForm(
+        (exp_of_stable_log,),
+        lambda x: lt.exp(lt.log1mexp(x)),
+        lambda x: lt.switch(x <= 0, 0 - lt.expm1(x), np.nan),
+        lambda x: 1 - x.exp(),
+        [],
+    ),
+    StableForm((expm1_of_softplus,), lambda x: lt.expm1(lt.softplus(x)), lt.exp, lambda x: x.exp(), []),
+    StableForm(
+        (log_of_expm1,),
+        lambda x: lt.log(lt.expm1(x)),
+        lambda x: x + lt.log1mexp(-x),
+        lambda x: (x.exp() - 1).ln(),
+        [1000.0, 710.0],
+    ),
+    StableForm(
+        (log_of_difference_of_exps,),
+        lambda x, y: lt.log(lt.exp(x) - lt.exp(y)),
+        lambda x, y: lt.switch(lt.logical_and(lt.eq(x, -np.inf), lt.eq(y, -np.inf)), -np.inf, x + lt.log1mexp(y - x)),
+        lambda x, y: x + (1 - (y - x).exp()).ln(),
+        [(1000.0, 999.0), (-1000.0, -1000.5), (1.0, 1 - 1e-12)],
+    ),
+]
+
+
+def test_the_logarithm_of_a_difference_of_exponentials_of_infinities() -> None:
+    x, y = TensorType("float64", (None,))("x"), TensorType("float64", (None,))("y")
+    plain = lt.log(lt.exp(x) - lt.exp(y))
+    special = np.array([-np.inf, -1.0, 2.0, np.inf, np.nan])
+    values = [a.ravel() for a in np.meshgrid(special, special)]
+    old, new = interpret([x, y], [plain, rewritten(plain, log_of_difference_of_exps)], values)
+    np.testing.assert_allclose(new, old, rtol=1e-14)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -23,7 +23,7 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, number, operands, whole_fill
+from lamella.rewriting.rules.operands import applied, elementwise, filled, instead_of, number, operands
 
 __all__ = ["factors_collected"]
 
@@ -34,7 +34,7 @@ _MOST_FACTORS: Final = 16
 def factors_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``(x * y) / y -> x``, ``x * (y / x) -> y``, ``(x * 2) * 0.5 -> x``, ``(x * 2) / (y * 3) -> (x / y) * (2 / 3)``, and so on.
 
-    It looks into products and quotients that nothing else needs. Valid for floats of one dtype that are neither NaN nor infinite nor 0, nor so large or small that products of them are; the order of multiplications
+    It looks into products and quotients that nothing else needs, and into others where one factor is left. Valid for floats of one dtype that are neither NaN nor infinite nor 0, nor so large or small that products of them are; the order of multiplications
     changes, and the error that shapes do not fit is not raised. It pays because less is computed.
     """
     dtype = node.outputs[0].type.dtype
@@ -48,15 +48,16 @@ def factors_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     left: list[tuple[TensorVariable, bool]] = [(v, False) for v in reversed(operands(node))]
     if applied(TrueDivide, node.outputs[0]):
         left[0] = (left[0][0], True)
-    depth_one = {v for v, _ in left}
+    own = {v for v, _ in left}
+    takes_apart_shared = False
     while left:
         if len(left) + len(above) + len(below) > _MOST_FACTORS:
             return None
         part, is_below = left.pop()
-        parts = None
-        if part.dtype == dtype and (part in depth_one or len(fgraph.get_clients(part)) <= 1):
-            parts = _parts(part, is_below)
+        shared = len(fgraph.get_clients(part)) > 1
+        parts = _parts(part, is_below) if part.dtype == dtype and (part in own or not shared) else None
         if parts is not None:
+            takes_apart_shared |= shared
             factor = -factor if applied(Neg, part) else factor
             left.extend(reversed(parts))
             continue
@@ -73,6 +74,8 @@ def factors_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
             same.append(part)
     if (not cancelled and numbers < 2) or not math.isfinite(factor) or factor == 0:
         return None
+    if takes_apart_shared and len(above) + len(below) > 1:
+        return None  # what others need would be multiplied twice
     return _quotient(node, above, below, factor)
 
 
@@ -102,7 +105,7 @@ def _quotient(
     scale = constant(factor, dtype=node.outputs[0].type.dtype)
     numerator, denominator = _product(above), _product(below)
     if numerator is None and denominator is None:
-        return whole_fill(node, factor)
+        return filled(node, factor)
     if numerator is None and denominator is not None:
         return instead_of(node, lt.true_divide(scale, denominator))
     if numerator is not None and denominator is not None:

@@ -27,7 +27,7 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, number, operands, whole_fill
+from lamella.rewriting.rules.operands import applied, elementwise, filled, instead_of, number, operands
 
 __all__ = ["terms_collected"]
 
@@ -36,9 +36,9 @@ _MOST_TERMS: Final = 16
 
 @node_rewriter(elementwise(Add, Sub))
 def terms_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``(x + y) - x -> y``, ``x * 2 + x / 2 - x -> x * 1.5``, ``(x + 1) - 2 -> x - 1``, and so on, in sums of sums that nothing else needs.
+    """``(x + y) - x -> y``, ``x * 2 + x / 2 - x -> x * 1.5``, ``(x + 1) - 2 -> x - 1``, and so on.
 
-    Valid for floats of one dtype that are neither NaN nor infinite, nor so large or small that sums of them are; the order of additions changes, and the
+    It looks into sums that nothing else needs, and into others where one term is left. Valid for floats of one dtype that are neither NaN nor infinite, nor so large or small that sums of them are; the order of additions changes, and the
     error that shapes do not fit is not raised. It pays because less is computed.
     """
     dtype = node.outputs[0].type.dtype
@@ -50,15 +50,16 @@ def terms_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
     left: list[tuple[TensorVariable, float]] = [(v, 1.0) for v in reversed(operands(node))]
     if applied(Sub, node.outputs[0]):
         left[0] = (left[0][0], -1.0)
-    depth_one = {v for v, _ in left}
+    own = {v for v, _ in left}
+    takes_apart_shared = False
     while left:
         if len(left) + len(found) > _MOST_TERMS:
             return None
         term, factor = left.pop()
-        parts = None
-        if term.dtype == dtype and (term in depth_one or len(fgraph.get_clients(term)) <= 1):
-            parts = _parts(term, factor)
+        shared = len(fgraph.get_clients(term)) > 1
+        parts = _parts(term, factor) if term.dtype == dtype and (term in own or not shared) else None
         if parts is not None:
+            takes_apart_shared |= shared
             left.extend(reversed(parts))
             continue
         known = number(term)
@@ -70,6 +71,8 @@ def terms_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
             found[term] = found.get(term, 0.0) + factor
     if len(found) == terms and numbers < 2:
         return None
+    if takes_apart_shared and sum([factor != 0 for factor in found.values()]) > 1:
+        return None  # what others need would be added up twice
     return _sum(node, found, added)
 
 
@@ -112,5 +115,5 @@ def _sum(node: Apply[Any], terms: dict[TensorVariable, float], added: float) -> 
         scaled = term if size == 1 else lt.mul(term, constant(size, dtype=dtype))
         total = lt.sub(total, scaled) if factor < 0 else lt.add(total, scaled)
     if total is None:
-        return whole_fill(node, added)
+        return filled(node, added)
     return instead_of(node, lt.add(total, constant(added, dtype=dtype)) if added else total)

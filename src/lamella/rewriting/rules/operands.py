@@ -37,6 +37,7 @@ __all__ = [
     "Number",
     "applied",
     "elementwise",
+    "filled",
     "instead_of",
     "is_number",
     "never_negative_zero",
@@ -132,6 +133,15 @@ def whole_fill(node: Apply[Any], value: Number) -> list[TensorVariable] | None:
         if operand.type.broadcastable == out.type.broadcastable:
             others = [v for v in operands(node) if v is not operand and v.type.broadcastable != (True,) * v.ndim]
             return None if others else fitted(lt.second(operand, filled), out)
+    return None
+
+
+def filled(node: Apply[Any], value: Number) -> list[TensorVariable] | None:
+    """Return what puts one number everywhere in the place of the result of an elementwise node, whose shapes are then not checked."""
+    (out,) = node.outputs
+    for operand in operands(node):
+        if operand.type.broadcastable == out.type.broadcastable:
+            return fitted(lt.second(operand, constant(value, dtype=out.type.dtype)), out)
     return None
 
 
