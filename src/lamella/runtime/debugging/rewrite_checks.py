@@ -169,9 +169,8 @@ def _compare(
     if arrays and step.rewriter in stabilising and was.dtype == now.dtype and was.dtype.kind in "fc":
         was = np.where(np.isfinite(was), was, now)
     problem = difference(old.type, now, was, lambda rng: computed.moved(old, rng))
-    if problem is not None:
-        problem = difference(old.type, now, was, lambda rng: computed.moved(new, rng)) and problem
-    if problem is not None:
+    # Rounding may have moved either side.
+    if problem is not None and difference(old.type, was, now, lambda rng: computed.moved(new, rng)) is not None:
         _blame(step, old, new, problem)
 
 
