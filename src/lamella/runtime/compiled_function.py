@@ -111,6 +111,7 @@ class Function:
         "_defaults",
         "_keywords",
         "_mutable",
+        "_rewrite_log",
         "_run",
         "_scheduled",
         "trust_input",
@@ -127,6 +128,7 @@ class Function:
         self._scheduled = scheduled
         self._run = run
         self._compilation = compilation
+        self._rewrite_log: RewriteLog | None = None
         self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
         self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
         self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
@@ -170,6 +172,11 @@ class Function:
         It costs nothing until it is asked for: then the graph is rewritten once more, by the same rewriter, and the nodes being
         interned, to the same nodes. A function that was unpickled asks for what is registered where it is now.
         """
+        if self._rewrite_log is None:
+            self._rewrite_log = self._logged()
+        return self._rewrite_log
+
+    def _logged(self) -> RewriteLog:
         compiled, compilation = self._compiled, self._compilation
         rewriter = compiled.mode.rewriter() if compilation is None else compilation.rewriter
         start = supervised(compiled.original, compiled.inputs)

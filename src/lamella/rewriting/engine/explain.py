@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TextIO, overload, runtime_checkable
+from typing import Any, Literal, Protocol, TextIO, TypeGuard, overload
 
 from lamella.ir import Apply, FunctionGraph, Variable, dprint
 from lamella.rewriting.engine.log import RewriteLog, Rewritten
@@ -10,7 +10,6 @@ from lamella.rewriting.engine.log import RewriteLog, Rewritten
 __all__ = ["HasRewriteLog", "explain"]
 
 
-@runtime_checkable
 class HasRewriteLog(Protocol):
     """What knows how its graph came about: a compiled function, for one."""
 
@@ -85,7 +84,7 @@ def explain(
         No log is known.
     """
     known = _log_of(graph if log is None else log)
-    shown = graph.fgraph if isinstance(graph, HasRewriteLog | Rewritten) else graph
+    shown = graph.fgraph if isinstance(graph, Rewritten) or _has_log(graph) else graph
 
     def notes(node: Apply[Any]) -> list[str]:
         return known.explanation(node).lines(max_origins)
@@ -96,16 +95,19 @@ def explain(
     return None
 
 
+def _has_log(given: object) -> TypeGuard[HasRewriteLog]:
+    # The class is asked, for to ask the object would make the log.
+    return hasattr(type(given), "rewrite_log")
+
+
 def _log_of(given: object) -> RewriteLog:
-    match given:
-        case RewriteLog():
-            return given
-        case Rewritten():
-            return given.log
-        case HasRewriteLog():
-            return given.rewrite_log
-        case _:
-            raise ValueError(
-                f"{given!r} does not tell how it was made: explain a compiled function, or give its log as well, as in "
-                "explain(variable, f)"
-            )
+    if isinstance(given, RewriteLog):
+        return given
+    if isinstance(given, Rewritten):
+        return given.log
+    if _has_log(given):
+        return given.rewrite_log
+    raise ValueError(
+        f"{given!r} does not tell how it was made: explain a compiled function, or give its log as well, as in "
+        "explain(variable, f)"
+    )

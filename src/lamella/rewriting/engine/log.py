@@ -158,7 +158,9 @@ class RewriteLog:
 
     def origins(self, node: Apply[Any]) -> tuple[Apply[Any], ...]:
         """Return the nodes of the graph at the start that a node was made from; itself where it was there already."""
-        steps = self.history(node)
+        return self._origins(node, self.history(node))
+
+    def _origins(self, node: Apply[Any], steps: Sequence[RewriteStep]) -> tuple[Apply[Any], ...]:
         if not steps:
             return (node,)
         first = [v.owner for step in steps for v in step.before if v.owner is not None]
@@ -166,14 +168,14 @@ class RewriteLog:
 
     def rewriters_of(self, node: Apply[Any]) -> tuple[str, ...]:
         """Return the names of the rewriters that led to a node, the earliest first, each once."""
-        return tuple(dict.fromkeys([step.rewriter for step in self.history(node) if step.rewriter is not None]))
+        return _names(self.history(node))
 
     def explanation(self, node: Apply[Any]) -> Explanation:
         """Return what a node was made from, and by whom."""
         known = node in self._made_by or node in self.start.apply_nodes
         steps = self.history(node)
         roots = dict.fromkeys([v for step in steps for v in step.before if v.owner is None])
-        return Explanation(node, steps, self.rewriters_of(node), self.origins(node), tuple(roots), known)
+        return Explanation(node, steps, _names(steps), self._origins(node, steps), tuple(roots), known)
 
     def explain(self, node: Apply[Any]) -> str:
         """Return, as text, what a node was made from, step by step."""
@@ -185,6 +187,10 @@ class RewriteLog:
     @override
     def __repr__(self) -> str:
         return f"RewriteLog({len(self.steps)} steps)"
+
+
+def _names(steps: Sequence[RewriteStep]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([step.rewriter for step in steps if step.rewriter is not None]))
 
 
 @final
