@@ -1,24 +1,46 @@
 """Random graphs: every mode computes what the interpreter does, in value, dtype, shape, NaN, the sign of zero, and errors."""
 
+from typing import Any
+
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import settings
 
+import lamella.tensor as lt
+from lamella.ir import Apply, FunctionGraph, Variable
+from lamella.rewriting import RewriteDatabaseQuery, SequenceDB, in2out, node_rewriter
 from lamella.runtime import FAST_RUN, Mode, PerformLinker
-from lamella.testing import Backend, compare_backends
-from lamella.testing.strategies import RandomGraph, graphs
+from lamella.testing import BackendMismatch
+from lamella.testing.strategies import graphs
+from tests.graph_batches import Backends, check_random_graphs
 
-# One test for each way of compiling, so that they can run side by side; what runs in Python costs next to nothing.
-BACKENDS: dict[str, list[Backend]] = {
-    "python": ["PerformLinker", "FAST_COMPILE", Mode(PerformLinker(), FAST_RUN.query)],
-    "c": ["CLinker"],
-    "fast_run": ["FAST_RUN"],
+SHARES = 4  # tests that can run side by side
+
+# Compiling takes nearly all the time, so the graph as it is is compiled with less optimisation.
+BACKENDS: Backends = {
+    "": ["PerformLinker", "FAST_COMPILE", Mode(PerformLinker(), FAST_RUN.query), "FAST_RUN"],
+    "-O1": ["CLinker"],
 }
 
 
 @pytest.mark.fuzz
-@pytest.mark.timeout(3600)  # hundreds of graphs, each compiled
-@pytest.mark.parametrize("backends", BACKENDS.values(), ids=BACKENDS)
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(graph=graphs(min_steps=3))
-def test_every_mode_computes_what_the_interpreter_does(backends: list[Backend], graph: RandomGraph) -> None:
-    compare_backends(graph.fgraph, list(graph.inputs.values()), backends)
+@pytest.mark.timeout(3600)  # `make fuzz` draws thousands
+@pytest.mark.parametrize("share", range(SHARES))
+def test_every_mode_computes_what_the_interpreter_does(share: int) -> None:
+    check_random_graphs(graphs(min_steps=3), -(-settings().max_examples // SHARES), BACKENDS)
+
+
+def test_a_wrong_graph_is_found_among_others_and_shrunk() -> None:
+    @node_rewriter([lt.exp])
+    def exp_is_expm1(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
+        (x,) = node.inputs
+        assert isinstance(x, lt.TensorVariable)
+        return [lt.expm1(x)]
+
+    planted = SequenceDB("planted")
+    planted.register("wrong", in2out(exp_is_expm1), "planted", position=0)
+    mode = Mode(PerformLinker(), RewriteDatabaseQuery(include=("planted",)), planted)
+    with pytest.raises(BackendMismatch) as caught:
+        check_random_graphs(graphs(max_steps=4), 60, {"": ["PerformLinker", mode]})
+    shown = "\n".join(caught.value.__notes__)
+    assert "= Exp(" in shown
+    assert shown.count(" = ") < 20
