@@ -196,7 +196,8 @@ def test_halves_of_powers_round_twice_but_are_infinite_and_nan_where_powers_are(
             found = rewritten(plain, power_by_other_halves)
             assert found is not plain
             old, new = interpret([x], [plain, found], [special_values(dtype)])
-            np.testing.assert_allclose(new, old, rtol=8 * np.finfo(dtype).eps, atol=np.finfo(dtype).smallest_subnormal)
+            limits = np.finfo(dtype)
+            np.testing.assert_allclose(new, old, rtol=8 * float(limits.eps), atol=float(limits.smallest_subnormal))
             assert same_bits(np.signbit(old[~np.isnan(old)]), np.signbit(new[~np.isnan(new)]))
 
 
