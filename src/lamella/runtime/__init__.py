@@ -25,6 +25,9 @@ from lamella.runtime.monitor_mode import Monitor as Monitor
 from lamella.runtime.monitor_mode import MonitorMode as MonitorMode
 from lamella.runtime.monitor_mode import detect_nan as detect_nan
 from lamella.runtime.nan_guard import NanGuardMode as NanGuardMode
+from lamella.runtime.profile import FunctionProfile as FunctionProfile
+from lamella.runtime.profile import NodeProfile as NodeProfile
+from lamella.runtime.profile import OpProfile as OpProfile
 from lamella.runtime.shared_values import shared as shared
 from lamella.runtime.vm_linker import VMCallback as VMCallback
 from lamella.runtime.vm_linker import VMLinker as VMLinker

@@ -62,6 +62,10 @@ class CLinker(Linker):
             _warn_of_missing_compiler(error)
             return PerformLinker().link(scheduled)
 
+    @override
+    def for_profile(self) -> Linker:
+        return OpWiseCLinker()
+
 
 @final
 @attrs.frozen

@@ -48,6 +48,7 @@ def function(
     on_unused_input: Literal["raise", "warn", "ignore"] | None = None,
     name: str | None = None,
     allow_input_downcast: bool | None = None,
+    profile: bool | None = None,
 ) -> Function:
     """Compile a function.
 
@@ -69,6 +70,9 @@ def function(
         A name for people.
     allow_input_downcast
         `In.allow_downcast` of the inputs that are given as plain Variables.
+    profile
+        Whether time and memory of its calls are collected, in `Function.profile`; as configured by default. Under `CLinker` its nodes are then
+        compiled one by one, so that each can be timed.
 
     Returns
     -------
@@ -103,14 +107,24 @@ def function(
     _check_unused(variables, replaced, config.on_unused_input if on_unused_input is None else on_unused_input)
     chosen = get_mode(mode)
     rewriting = time.perf_counter()
-    rewritten, rewriter, profile = _rewritten(chosen, supervised(original, specs))
+    rewritten, rewriter, rewriting_profile = _rewritten(chosen, supervised(original, specs))
     scheduling = time.perf_counter()
     returning = _with_copies(rewritten, [out.borrow for out in outs])
     updated = tuple([shared for shared, _ in pairs])
-    compiled = CompiledGraph(specs, tuple(read), updated, form, original, returning, chosen, name)
+    compiled = CompiledGraph(
+        specs,
+        tuple(read),
+        updated,
+        form,
+        original,
+        returning,
+        chosen,
+        name,
+        config.profile if profile is None else profile,
+    )
     scheduled = schedule(returning)
     linking = time.perf_counter()
-    run = chosen.link(scheduled, original)
+    run = compiled.linked(scheduled)
     end = time.perf_counter()
     cost = CompileProfile(
         end - start,
@@ -119,9 +133,9 @@ def function(
         end - linking,
         len(original.order),
         len(returning.order),
-        profile,
+        rewriting_profile,
     )
-    if profile is not None:
+    if rewriting_profile is not None:
         print(cost, file=sys.stderr)
     return Function(compiled, scheduled, run, Compilation(rewriter, cost))
 

@@ -16,6 +16,7 @@ from lamella.runtime.compile_profile import CompileProfile
 from lamella.runtime.inputs import REQUIRED, In
 from lamella.runtime.linking import Executable
 from lamella.runtime.mode import Mode
+from lamella.runtime.profile import FunctionProfile, ProfiledExecutable
 from lamella.typing_layer import ScheduledGraph, Supervisor, schedule
 
 __all__ = ["Compilation", "CompiledGraph", "Function", "OutputForm"]
@@ -61,6 +62,8 @@ class CompiledGraph:
         The mode it was compiled in.
     name
         A name for people.
+    profiled
+        Whether its calls are profiled.
     """
 
     inputs: tuple[In, ...]
@@ -71,6 +74,14 @@ class CompiledGraph:
     fgraph: FunctionGraph
     mode: Mode
     name: str | None
+    profiled: bool = False
+
+    def linked(self, scheduled: ScheduledGraph) -> Executable:
+        """Return the scheduled graph as something to call."""
+        if not self.profiled:
+            return self.mode.link(scheduled, self.original)
+        mode = attrs.evolve(self.mode, linker=self.mode.linker.for_profile())
+        return ProfiledExecutable(mode.link(scheduled, self.original), scheduled, self.name)
 
 
 @final
@@ -139,6 +150,11 @@ class Function:
     def name(self) -> str | None:
         """The name for people."""
         return self._compiled.name
+
+    @property
+    def profile(self) -> FunctionProfile | None:
+        """The time and memory of its calls so far; None where it was compiled without ``profile``. Copies share it."""
+        return self._run.profile if isinstance(self._run, ProfiledExecutable) else None
 
     @property
     def fgraph(self) -> FunctionGraph:
@@ -330,7 +346,7 @@ def supervised(original: FunctionGraph, specs: Sequence[In]) -> FunctionGraph:
 def link(compiled: CompiledGraph) -> Function:
     """Schedule and link a rewritten graph."""
     scheduled = schedule(compiled.fgraph)
-    return Function(compiled, scheduled, compiled.mode.link(scheduled, compiled.original))
+    return Function(compiled, scheduled, compiled.linked(scheduled))
 
 
 def variables_of(specs: Sequence[In]) -> list[Variable[Any]]:

@@ -30,6 +30,10 @@ class Linker(ABC):
     def link(self, scheduled: ScheduledGraph) -> Executable:
         """Return the graph as something to call."""
 
+    def for_profile(self) -> Linker:
+        """Return the linker whose graphs are profiled in place of this one's: one that runs nodes one by one, where there is one."""
+        return self
+
 
 class PerNodeLinker(Linker):
     """A linker whose graphs run one node at a time, so that one may look in between. A subclass writes `node_function`."""
