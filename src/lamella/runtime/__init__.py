@@ -13,8 +13,8 @@ from lamella.runtime.linking import Executable as Executable
 from lamella.runtime.linking import Linker as Linker
 from lamella.runtime.linking import PerformLinker as PerformLinker
 from lamella.runtime.linking import PerNodeLinker as PerNodeLinker
-from lamella.runtime.memory_use import MemoryUse as MemoryUse
-from lamella.runtime.memory_use import memory_use as memory_use
+from lamella.runtime.memory import MemoryUse as MemoryUse
+from lamella.runtime.memory import memory_use as memory_use
 from lamella.runtime.mode import FAST_COMPILE as FAST_COMPILE
 from lamella.runtime.mode import FAST_RUN as FAST_RUN
 from lamella.runtime.mode import Mode as Mode
