@@ -40,6 +40,12 @@ LAWS: list[tuple[NodeRewriter, Expression, Expression, tuple[str, ...]]] = [
     ),
     (extreme_of_bounds, lambda x: lt.maximum(lt.maximum(x, 1), 2), lambda x: lt.maximum(x, 2), REAL),
     (extreme_of_bounds, lambda x: lt.minimum(2, lt.minimum(x, 1)), lambda x: lt.minimum(x, 1), REAL),
+    (
+        extreme_of_bounds,
+        lambda x: lt.minimum(lt.minimum(x, 2**64 - 2), 2**64 - 1),
+        lambda x: lt.minimum(x, 2**64 - 2),
+        ("uint64",),
+    ),
     (extreme_of_bounds, lambda x: lt.maximum(lt.maximum(x, 0.0), 0.0), lambda x: lt.maximum(x, 0.0), FLOAT_DTYPES),
     (extreme_of_bounds, lambda x: lt.maximum(lt.maximum(x, np.nan), 1), lambda x: lt.maximum(x, np.nan), FLOAT_DTYPES),
     (clip_without_bounds, lambda x, y: lt.clip(x, -np.inf, y), lt.minimum, FLOAT_DTYPES),

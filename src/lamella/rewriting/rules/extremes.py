@@ -120,7 +120,8 @@ def extreme_of_bounds(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     if a == b and not same_number(a, b):
         return None
     function: Any = np.maximum if _kind(node) is Maximum else np.minimum
-    return instead_of(node, node.op(inner[2], constant(function(a, b), dtype=dtype)))
+    bound = function(np.asarray(a, dtype), np.asarray(b, dtype))
+    return instead_of(node, node.op(inner[2], constant(bound, dtype=dtype)))
 
 
 def _bound(variable: TensorVariable, dtype: str) -> float | None:

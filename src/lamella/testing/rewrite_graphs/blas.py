@@ -48,6 +48,7 @@ def _added_product(draw: Draw) -> TensorVariable:
     n, k, m = draw.shape(3, 3)
     dtype = draw.choose("float64", "float32")
     kind = draw.integer(0, 2)
+    shape: tuple[int, ...]
     if kind == 0:
         product, shape = lt.dot(draw.tensor(dtype, (n, k)), draw.tensor(dtype, (k, m))), (n, m)
     elif kind == 1:

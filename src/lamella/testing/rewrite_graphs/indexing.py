@@ -51,11 +51,10 @@ def _known_index(draw: Draw) -> TensorVariable:
     return lt.set_subtensor(part, draw.tensor(x.dtype, ()))
 
 
-def _constant_input(draw: Draw) -> TensorVariable:
-    """An index whose number is an input of the node, as `Subtensor` makes it."""
-    x = _array(draw, least=1)
-    indices: list[Index] = [0, slice(0, draw.shape_of(x)[0])]
-    return x[draw.choose(*indices)]
+def _whole_of_known_length(draw: Draw) -> TensorVariable:
+    shape = draw.shape(1, 3)
+    x = draw.tensor(draw.choose("float64", "bool", "complex64"), shape, static=shape)
+    return x[draw.choose(slice(0, shape[0]), slice(-shape[0] - 1, None))]
 
 
 def _nested(draw: Draw) -> TensorVariable:
@@ -110,7 +109,7 @@ def _whole_written(draw: Draw, set_instead_of_inc: bool) -> TensorVariable:
 
 
 INDEXING: Final = (
-    GraphsFor("index_of_known", _known_index, _constant_input),
+    GraphsFor("index_of_known", _known_index, _whole_of_known_length),
     GraphsFor("subtensor_of_make_vector", _of_vector),
     GraphsFor("subtensor_of_subtensor", _nested),
     GraphsFor("subtensor_of_join", _of_join),

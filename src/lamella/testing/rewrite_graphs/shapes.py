@@ -164,7 +164,7 @@ def _specified_twice(draw: Draw) -> TensorVariable:
 
 def _units(draw: Draw, dtype: str = "float64") -> TensorVariable:
     """An argument some of whose lengths are 1, and known to be."""
-    shape = [draw.choose(1, 1, 2, 3) for _ in range(draw.integer(1, 3))]
+    shape = [1, *[draw.choose(1, 2, 3) for _ in range(draw.integer(0, 2))]]
     return draw.tensor(dtype, shape, static=[1 if n == 1 else None for n in shape])
 
 
