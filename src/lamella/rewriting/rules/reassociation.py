@@ -24,6 +24,7 @@ from lamella.ir import (
     FunctionGraph,
     Mul,
     Sub,
+    TensorConstant,
     TensorVariable,
     TrueDivide,
     constant,
@@ -35,6 +36,11 @@ from lamella.rewriting.rules.operands import applied, elementwise, instead_of, n
 __all__ = ["float_multiples_collected", "float_products_collected", "float_sums_collected", "nested_fold"]
 
 _MOST_OPERANDS: Final = 16
+
+
+def _with_constant(node: Apply[Any] | None) -> bool:
+    """Whether one of the operands is a constant: what tells soonest that there is nothing to collect."""
+    return node is not None and any([isinstance(variable, TensorConstant) for variable in node.inputs])
 
 
 def _number(variable: TensorVariable, dtype: str) -> float | None:
@@ -83,13 +89,13 @@ def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
     The numbers are added with one sign, and their sum is exact. Valid for floats of one dtype; numbers of two signs would cancel where x is lost between them. It pays because one sum is computed.
     """
     dtype = node.outputs[0].type.dtype
+    if not _with_constant(node):
+        return _two_shifted(node, dtype)
     if dtype not in FLOAT_DTYPES:
         return None
     outer = _shifted(node, dtype)
-    if outer is None:
-        return _two_shifted(node, dtype)
-    inner = _shifted(outer.x.owner, dtype)
-    if inner is None:
+    inner = None if outer is None or not _with_constant(outer.x.owner) else _shifted(outer.x.owner, dtype)
+    if outer is None or inner is None:
         return None
     total = _exact_sum(outer.added, -inner.added if outer.is_negated else inner.added, dtype)
     if total is None:
@@ -101,9 +107,11 @@ def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
 
 def _two_shifted(node: Apply[Any], dtype: str) -> list[TensorVariable] | None:
     """Rewrite a sum of two operands to each of which a number is added, and which nothing else needs."""
-    if len(node.inputs) != 2 or applied(Add, node.outputs[0]) is None:
+    x, y, *others = operands(node)
+    if others or not _with_constant(x.owner) or not _with_constant(y.owner) or dtype not in FLOAT_DTYPES:
         return None
-    x, y = operands(node)
+    if applied(Add, node.outputs[0]) is None:
+        return None
     first = _shifted(x.owner, dtype)
     second = None if first is None else _shifted(y.owner, dtype)
     if first is None or second is None or first.is_negated or second.is_negated:
@@ -136,7 +144,7 @@ def float_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Te
     hide an overflow or an underflow between them. It pays because one product is computed.
     """
     dtype = node.outputs[0].type.dtype
-    if dtype not in FLOAT_DTYPES:
+    if not _with_constant(node) or dtype not in FLOAT_DTYPES:
         return None
     outer = _scaled(node, dtype)
     inner = None if outer is None else _scaled(outer[0].owner, dtype)
@@ -168,11 +176,13 @@ def float_multiples_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[T
 
     Valid for floats of one dtype; numbers of two signs would hide an overflow. It pays because one product is computed.
     """
-    dtype = node.outputs[0].type.dtype
-    if dtype not in FLOAT_DTYPES or len(node.inputs) != 2:
+    x, y, *others = operands(node)
+    if others or not (_with_constant(x.owner) or _with_constant(y.owner)):
         return None
-    x, y = operands(node)
-    if x.dtype != dtype or y.dtype != dtype or (applied(Mul, x) is None and applied(Mul, y) is None):
+    dtype = node.outputs[0].type.dtype
+    if dtype not in FLOAT_DTYPES or x.dtype != dtype or y.dtype != dtype:
+        return None
+    if applied(Mul, x) is None and applied(Mul, y) is None:
         return None
     (a, c), (b, d) = _multiple(x, dtype), _multiple(y, dtype)
     if a is not b or (a is x and b is y):
