@@ -170,6 +170,13 @@ def _multiple(variable: TensorVariable, dtype: str) -> tuple[TensorVariable, flo
     return (variable, 1.0) if found is None else found[:2]
 
 
+def _share_an_operand(x: TensorVariable, y: TensorVariable) -> bool:
+    """Whether two Variables are made of one, or one of the other: what tells soonest that they are multiples of different ones."""
+    first = (x,) if x.owner is None else (x, *x.owner.inputs)
+    second = (y,) if y.owner is None else (y, *y.owner.inputs)
+    return any([a is b and not isinstance(a, TensorConstant) for a in first for b in second])
+
+
 @node_rewriter(elementwise(Add, Sub))
 def float_multiples_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x * 2 + x * 3 -> x * 5``, ``x + x * 2 -> x * 3``, and ``x * 2 - x * -3 -> x * 5``, for numbers that are added with one sign.
@@ -177,7 +184,7 @@ def float_multiples_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[T
     Valid for floats of one dtype; numbers of two signs would hide an overflow. It pays because one product is computed.
     """
     x, y, *others = operands(node)
-    if others or not (_with_constant(x.owner) or _with_constant(y.owner)):
+    if others or not _share_an_operand(x, y):
         return None
     dtype = node.outputs[0].type.dtype
     if dtype not in FLOAT_DTYPES or x.dtype != dtype or y.dtype != dtype:
