@@ -304,12 +304,22 @@ def quotients(draw: Draw) -> list[TensorVariable]:
     return [numerator / draw.like(numerator), draw.one_of(lambda: -numerator, lambda: numerator.T)]
 
 
+@node_rewriter([lt.neg])
+def negated_twice(fgraph: FunctionGraph, node: Apply) -> list[Variable] | None:
+    (a,) = node.inputs
+    return list(a.owner.inputs) if a.owner is not None and a.owner.op == lt.neg else None
+
+
+def negations(draw: Draw) -> list[TensorVariable]:
+    return [-(-draw.tensor("float64", draw.shape(1, 2)))]
+
+
 register_graphs("a_rewrite_of_ones_own", quotients, lambda draw: draw.floats() * 2)
 assert_type(assert_rewrite(x * 1.0, x, fires="mul_by_one", include=["canonicalize"], values=[[1.0]]), FunctionGraph)
 assert_type(
     assert_rewrite([x, y], (x, y), fires=[], custom_rewrite=as_in_the_tutorial, tags=["nan_unsafe"]), FunctionGraph
 )
-assert_type(verify_rewrite(as_in_the_tutorial, quotients, graphs=5), RewriteReport)
+assert_type(verify_rewrite(negated_twice, negations, graphs=5), RewriteReport)
 assert_type(verify_rewrite("mul_by_one").fires, int)
 
 
