@@ -91,6 +91,22 @@ def test_errors_of_a_branch_that_is_not_needed_do_not_happen(linker: Linker) -> 
         f(1.0, [2.0])
 
 
+@pytest.mark.parametrize("linker", [VMLinker(), CLinker()], ids=["VMLinker", "CLinker"])
+def test_a_branch_that_is_not_needed_is_not_computed_for_the_sake_of_what_is_overwritten(linker: Linker) -> None:
+    c, x = lt.scalar("c"), lt.dvector("x")
+    t = lt.exp(x)
+    bad = Counted("bad", [], fails=True)(t)
+    f = lm.function([c, x], [t[0].set(9.0), choose(c, bad, x)], mode=lm.Mode(linker, lm.FAST_RUN.query))
+    assert any(node.op.destroy_map for node in f.fgraph.order)
+    for found, wanted in zip(f(0.0, [0.0, 0.0]), [[9, 1], [0, 0]], strict=True):
+        assert found.tolist() == wanted
+    good = lm.function(
+        [c, x], [t[0].set(9.0), choose(c, Counted("read", [])(t), x)], mode=lm.Mode(linker, lm.FAST_RUN.query)
+    )
+    for found, wanted in zip(good(1.0, [0.0, 0.0]), [[9, 1], [1, 1]], strict=True):
+        assert found.tolist() == wanted
+
+
 @pytest.mark.parametrize("linker", [VMLinker(), PerformLinker()], ids=["VMLinker", "PerformLinker"])
 def test_a_long_chain_of_choices(linker: Linker) -> None:
     log: list[str] = []

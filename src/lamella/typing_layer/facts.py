@@ -7,19 +7,65 @@ What a rule returns may not hold the thing itself, or neither would ever be coll
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
-from typing import Generic, TypeVar, final
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Generator
+from typing import Any, Final, Generic, TypeVar, final
+from weakref import ref
 
 from lamella.ir import FunctionGraph
 
 __all__ = ["Fact", "GraphFact", "Rule"]
 
-K = TypeVar("K", bound=Hashable)
+K = TypeVar("K")
 T = TypeVar("T")
 
 Rule = Generator[K, T, T]
 """The run of a rule: yields what it needs to know about, is sent the facts, returns a fact."""
+
+
+_UNKNOWN: Final[Any] = object()
+
+
+@final
+class _Remembered(ref[K], Generic[K, T]):
+    """A weak reference to a thing that knows where it is kept, and what is remembered of the thing."""
+
+    __slots__ = ("address", "value")
+
+    address: int
+    value: T
+
+
+@final
+class _Memory(Generic[K, T]):
+    """What is remembered of things, which are told apart by identity: many times as fast as a `weakref.WeakKeyDictionary`."""
+
+    __slots__ = ("_forget", "_kept")
+
+    def __init__(self) -> None:
+        kept: dict[int, _Remembered[K, T]] = {}
+        remembered = _Remembered  # when a process ends, the names of a module go before the things it remembers
+
+        def forget(dying: ref[K]) -> None:
+            # Called before the address can be used again.
+            if isinstance(dying, remembered):
+                kept.pop(dying.address, None)
+
+        self._kept = kept
+        self._forget = forget
+
+    def find(self, thing: K) -> T:
+        """Return what is remembered of a thing, or `_UNKNOWN`."""
+        found = self._kept.get(id(thing))
+        return _UNKNOWN if found is None else found.value
+
+    def remember(self, thing: K, value: T) -> None:
+        """Remember something of a thing."""
+        made: _Remembered[K, T] = _Remembered(thing, self._forget)
+        made.address, made.value = id(thing), value
+        self._kept[id(thing)] = made
+
+    def __len__(self) -> int:
+        return len(self._kept)
 
 
 @final
@@ -39,13 +85,15 @@ class Fact(Generic[K, T]):
     def __init__(self, rule: Callable[[K], Rule[K, T]], circular: T) -> None:
         self._rule = rule
         self._circular = circular
-        self._known: WeakKeyDictionary[K, T] = WeakKeyDictionary()
+        self._known: _Memory[K, T] = _Memory()
 
     def of(self, thing: K) -> T:
         """Return the fact about a thing."""
-        known = self._known
-        if thing in known:
-            return known[thing]
+        known = self._known.find(thing)
+        return known if known is not _UNKNOWN else self._found(thing)
+
+    def _found(self, thing: K) -> T:
+        memory = self._known
         runs: dict[K, Rule[K, T]] = {thing: self._rule(thing)}
         answer: tuple[T] | None = None
         while True:
@@ -54,13 +102,15 @@ class Fact(Generic[K, T]):
                 wanted = next(run) if answer is None else run.send(answer[0])
             except StopIteration as finished:
                 del runs[current]
-                known[current] = finished.value
+                memory.remember(current, finished.value)
                 if not runs:
-                    return known[thing]
-                answer = (known[current],)
+                    found: T = finished.value
+                    return found
+                answer = (finished.value,)
                 continue
-            if wanted in known:
-                answer = (known[wanted],)
+            known = memory.find(wanted)
+            if known is not _UNKNOWN:
+                answer = (known,)
             elif wanted in runs:
                 answer = (self._circular,)
             else:
@@ -82,11 +132,12 @@ class GraphFact(Generic[T]):
 
     def __init__(self, find: Callable[[FunctionGraph], T]) -> None:
         self._find = find
-        self._known: WeakKeyDictionary[FunctionGraph, T] = WeakKeyDictionary()
+        self._known: _Memory[FunctionGraph, T] = _Memory()
 
     def of(self, fgraph: FunctionGraph) -> T:
         """Return the fact about a graph."""
-        known = self._known.get(fgraph)
-        if known is None:
-            known = self._known[fgraph] = self._find(fgraph)
+        known = self._known.find(fgraph)
+        if known is _UNKNOWN:
+            known = self._find(fgraph)
+            self._known.remember(fgraph, known)
         return known

@@ -1,7 +1,7 @@
 """Running nodes on demand: what no output needs, because a lazy Op does without it, is not computed.
 
 A node runs when something that runs needs it. What nodes overwrite stays right: a node that overwrites a value waits for those that come before it
-in the given order and read that value, unless nothing needs them any more.
+in the given order, read that value, and run in any case; where one may still read it of which that is not known yet, it overwrites a copy.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class OnDemand:
     _producers: dict[Variable[Any], Apply[Any]]
     _uses: dict[Variable[Any], int]
     _before: dict[Apply[Any], tuple[Apply[Any], ...]]
+    _certain: frozenset[Apply[Any]]
 
     @classmethod
     def of(
@@ -55,7 +56,7 @@ class OnDemand:
                 uses[variable] = uses.get(variable, 0) + 1
         for variable in (*given, *outputs):
             uses[variable] = uses.get(variable, 0) + 1
-        return cls(tuple(outputs), producers, uses, _readers_before(order))
+        return cls(tuple(outputs), producers, uses, _readers_before(order), _certain(order, producers, outputs))
 
     def run(
         self,
@@ -74,7 +75,7 @@ class OnDemand:
         perform
             Computes the outputs of a node from the values of its inputs, None for one that a lazy Op did not ask for.
         """
-        run = _Run(self._producers, dict(self._uses), self._before, values, value_of)
+        run = _Run(self._producers, dict(self._uses), self._before, self._certain, values, value_of)
         run.stack.extend([self._producers[v] for v in reversed(self.outputs) if v in self._producers])
         while run.stack:
             node = run.stack.pop()
@@ -82,6 +83,9 @@ class OnDemand:
                 continue
             needed = run.needed(node)
             inputs = [value_of(v, node.op) if i in needed else None for i, v in enumerate(node.inputs)]
+            if run.is_read_later(node):
+                for i in {i for places in node.op.destroy_map.values() for i in places}:
+                    inputs[i] = node.inputs[i].type.copy_value(inputs[i])
             run.finish(node, perform(node, inputs))
 
 
@@ -94,12 +98,14 @@ class _Run:
         producers: dict[Variable[Any], Apply[Any]],
         uses: dict[Variable[Any], int],
         before: dict[Apply[Any], tuple[Apply[Any], ...]],
+        certain: frozenset[Apply[Any]],
         values: MutableMapping[Variable[Any], Any],
         value_of: ValueOf,
     ) -> None:
         self._producers = producers
         self._uses = uses
         self._before = before
+        self._certain = certain
         self._values = values
         self._value_of = value_of
         self._decided: dict[Apply[Any], frozenset[int]] = {}
@@ -119,7 +125,12 @@ class _Run:
             known = {i: self._value_of(node.inputs[i], node.op) for i in deciding}
             self._decided[node] = deciding.union(node.op.required_inputs(node, known))
             self._release([v for i, v in enumerate(node.inputs) if i not in self._decided[node]])
-        return self._wait_for(node, [*self._before.get(node, ()), *self._producing(node, self.needed(node))])
+        readers = [reader for reader in self._before.get(node, ()) if reader in self._certain]
+        return self._wait_for(node, [*readers, *self._producing(node, self.needed(node))])
+
+    def is_read_later(self, node: Apply[Any]) -> bool:
+        """Whether something that a node overwrites may still be read."""
+        return any([reader not in self.finished for reader in self._before.get(node, ())])
 
     def _producing(self, node: Apply[Any], places: Collection[int]) -> list[Apply[Any]]:
         return [self._producers[node.inputs[i]] for i in sorted(places) if node.inputs[i] in self._producers]
@@ -153,6 +164,18 @@ class _Run:
                 continue
             self.finished.add(producer)
             released.extend([producer.inputs[i] for i in self.needed(producer)])
+
+
+def _certain(
+    order: Sequence[Apply[Any]], producers: dict[Variable[Any], Apply[Any]], outputs: Sequence[Variable[Any]]
+) -> frozenset[Apply[Any]]:
+    """Return the nodes that run whatever lazy Ops ask for."""
+    found = {producers[v] for v in outputs if v in producers}
+    for node in reversed(order):
+        if node in found:
+            places = node.op.required_inputs(node, {}) if node.op.is_lazy else range(node.nin)
+            found.update([producers[node.inputs[i]] for i in places if node.inputs[i] in producers])
+    return frozenset(found)
 
 
 def _readers_before(order: Sequence[Apply[Any]]) -> dict[Apply[Any], tuple[Apply[Any], ...]]:
