@@ -81,10 +81,9 @@ def annihilating_mul_of_switch(fgraph: FunctionGraph, node: Apply[Any]) -> list[
     out = node.outputs[0].type
     if g.type.broadcastable != out.broadcastable or g.dtype != out.dtype:
         return None
-    zero = constant(0, dtype=out.dtype)
     truth = applied(Cast, g)
     if truth is not None and truth[0].dtype in BOOL_DTYPES:
-        return instead_of(node, lt.switch(truth[0], slope, zero))
+        return instead_of(node, lt.switch(truth[0], slope, constant(0, dtype=out.dtype)))
     found = applied(Switch, g)
     if found is None:
         return None
@@ -95,5 +94,6 @@ def annihilating_mul_of_switch(fgraph: FunctionGraph, node: Apply[Any]) -> list[
             break
     else:
         return None
+    zero = constant(0, dtype=out.dtype)
     scaled = slope if factor == 1 else lt.mul(branches[place], slope)
     return instead_of(node, lt.switch(condition, *((scaled, zero) if place == 0 else (zero, scaled))))

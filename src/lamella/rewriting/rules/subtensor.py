@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -12,6 +13,7 @@ from lamella.ir import (
     FunctionGraph,
     IncSubtensor,
     Subtensor,
+    TensorConstant,
     TensorVariable,
     as_tensor_variable,
     lt,
@@ -43,15 +45,26 @@ def index_of_known(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     """
     parts = parts_of(node)
     x = as_tensor_variable(node.inputs[0])
-    for axis, place in parts_by_axis(parts).items():
-        if _is_whole(parts[place], x, axis):
-            parts[place] = slice(None)
+    whole = [place for axis, place in parts_by_axis(parts).items() if _is_whole(parts[place], x, axis)]
+    if not whole and not _is_improper(node, parts):
+        return None  # before a node is made only to be the one that is there
+    for place in whole:
+        parts[place] = slice(None)
     (out,) = node.outputs
     if not isinstance(node.op, IncSubtensor):
         return fitted(indexed(x, parts), out)
     entries, inputs = entries_of(parts)
     written = Apply(attrs.evolve(node.op, idx_list=entries), [x, node.inputs[1], *inputs], [out.type])
     return [as_tensor_variable(written.outputs[0])]
+
+
+def _is_improper(node: Apply[Any], parts: Sequence[Part]) -> bool:
+    """Whether an index has inputs that are known, slices of everything at its end, or nothing but those and new axes."""
+    return (
+        any([isinstance(variable, TensorConstant) for variable in index_inputs(node)])
+        or all([part is None or is_full(part) for part in parts])
+        or is_full(parts[-1])
+    )
 
 
 def _is_whole(part: Part, x: TensorVariable, axis: int) -> bool:
