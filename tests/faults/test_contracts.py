@@ -11,7 +11,7 @@ import pytest
 
 import lamella as lm
 import lamella.tensor as lt
-from lamella.errors import OutputTypeError
+from lamella.errors import BadDestroyMap, OutputTypeError
 from lamella.ir import Apply, ScalarType, TensorType, TensorVariable
 from tests.faults.three_ways import MODES, compiled
 
@@ -90,6 +90,26 @@ def test_an_op_that_stores_nothing_at_all() -> None:
         for _ in range(2):
             with pytest.raises(OutputTypeError):
                 run(np.ones(2))
+
+
+class Overwrites(lm.Op[[TensorVariable], TensorVariable]):
+    """Works in place, and does not say so."""
+
+    __props__: ClassVar[tuple[str, ...]] = ()
+
+    def make_node(self, x: TensorVariable) -> Apply[TensorVariable]:
+        return Apply(self, [x], [x.type])
+
+    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: lm.OutputStorage) -> None:
+        inputs[0][...] += 1
+        output_storage[0][0] = inputs[0].copy()
+
+
+def test_an_op_that_overwrites_its_input_and_does_not_say_so() -> None:
+    x = lt.dvector("x")
+    f = lm.function([x], [Overwrites()(x), 2 * x], mode="DebugMode")
+    with pytest.raises(BadDestroyMap, match="Overwrites changes its input 0"):
+        f(np.zeros(2))
 
 
 @lm.as_op([lt.dvector], [lt.dvector])

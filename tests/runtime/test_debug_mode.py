@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 import lamella as lm
 import lamella.tensor as lt
@@ -17,6 +18,7 @@ from lamella.codegen import Step, c_lowering
 from lamella.ir import Apply, FunctionGraph, OutputStorage, Variable
 from lamella.rewriting import SequenceDB, graph_rewriter, in2out, node_rewriter, optdb
 from lamella.runtime import DebugMode, get_mode
+from lamella.testing.strategies import RandomGraph, graphs
 from tests.runtime import planted_ops as planted
 from tests.runtime.lazy_ops import Counted, choose
 
@@ -370,3 +372,19 @@ def test_debug_mode_is_a_mode() -> None:
         DebugMode(stability_patience=-1)
     with pytest.raises(ValueError, match="check_preallocated_output"):
         DebugMode(check_preallocated_output=("nothing",))  # type: ignore[arg-type]  # refused at run time too
+
+
+@settings(max_examples=15)
+@given(graphs(min_steps=3))
+def test_nothing_is_wrong_with_random_graphs(graph: RandomGraph) -> None:
+    inputs, values = list(graph.inputs), [np.array(value) for value in graph.inputs.values()]
+    with np.errstate(all="ignore"):
+        try:
+            expected = lm.interpret(inputs, graph.outputs, [np.array(value) for value in values])
+        except Exception as error:  # noqa: BLE001  # whatever it raises, so does the function
+            with pytest.raises(type(error)) as caught:
+                lm.function(inputs, list(graph.outputs), mode=IN_PYTHON, on_unused_input="ignore")(*values)
+            assert not isinstance(caught.value, errors.DebugModeError)
+            return
+        found = lm.function(inputs, list(graph.outputs), mode=IN_PYTHON, on_unused_input="ignore")(*values)
+    assert [(x.dtype, x.shape) for x in found] == [(x.dtype, x.shape) for x in expected]
