@@ -11,6 +11,7 @@ from typing_extensions import override
 from lamella.config import config
 from lamella.errors import InconsistencyError, MissingInputError, RewriteError
 from lamella.ir import Apply, FunctionGraph
+from lamella.rewriting.engine.log import LogObserver
 from lamella.rewriting.engine.normalise import Entry, NodePass, RewriteTable, UseBound
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter, NodeRewriter
@@ -73,16 +74,21 @@ def walk_once(
         Rewriting does not end.
     """
     refused: Set[tuple[Entry, Apply[Any]]] = frozenset()
-    if fgraph.features:
-        # The features judge the result: a pass that they may refuse reports nothing.
-        try:
-            tried = _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses), order)
-            if observer is None or (tried[0] is fgraph and not tried[1]):
-                return tried
-        except InconsistencyError:
-            refused = _find_refused(fgraph, table, order, ignore_newtrees, uses)
     if observer is not None:
         observer.pass_began(fgraph)
+    if fgraph.features:
+        # The features judge the result: what they may refuse is told when they have accepted it.
+        kept = None if observer is None else LogObserver()
+        try:
+            walked = _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, kept, settled), order)
+        except InconsistencyError:
+            refused = _find_refused(fgraph, table, order, ignore_newtrees, uses)
+        else:
+            if observer is not None and kept is not None:
+                for step in kept.steps:
+                    observer.replaced(step.rewriter, step.before, step.after)
+                observer.pass_ended(walked[0])
+            return walked
     walked = _walk(fgraph, NodePass(fgraph, table, ignore_newtrees, uses, observer, settled, refused), order)
     if observer is not None:
         observer.pass_ended(walked[0])
