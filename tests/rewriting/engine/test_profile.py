@@ -19,6 +19,7 @@ from lamella.rewriting import (
     node_rewriter,
     profile_rewriting,
 )
+from lamella.typing_layer import DestroyHandler
 from tests.rewriting.toys import add, exp, graph_of, identity, log, neg, real, show, sub
 
 x, y = real("x"), real("y")
@@ -125,3 +126,15 @@ def test_totals_by_rewriter() -> None:
 def test_a_profile_of_nothing() -> None:
     with pytest.raises(ValueError, match="there is no profile yet"):
         _ = ProfileObserver(e).profile
+
+
+def test_features_that_judge_the_result_change_no_count() -> None:
+    """A pass is made once, whether or not something may refuse what it makes."""
+    plain = profile_rewriting(everything, e).profile
+    judged = profile_rewriting(everything, e.with_feature(DestroyHandler())).profile
+    for ours, theirs in zip(plain.inner, judged.inner, strict=True):
+        assert [one.hits for one in ours.passes] == [one.hits for one in theirs.passes]
+        hits = [{r.name: (r.hits, r.nodes_made) for r in one.node_rewriters} for one in (ours, theirs)]
+        assert hits[0] == hits[1]
+    logs = [everything.rewrite_with_log(graph).log for graph in (e, e.with_feature(DestroyHandler()))]
+    assert [str(step) for step in logs[0]] == [str(step) for step in logs[1]]
