@@ -243,6 +243,16 @@ def fails(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
 
 
 @node_rewriter([planted.Double])
+def spoils(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
+    return [planted.UndeclaredDestruction()(*node.inputs)]
+
+
+@node_rewriter([planted.Double])
+def in_place_where_it_may_not(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
+    return [planted.WorksInPlace()(*node.inputs)]
+
+
+@node_rewriter([planted.Double])
 def doubled(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
     x: Any = node.inputs[0]
     return [x + x]
@@ -253,6 +263,17 @@ def in_place_everywhere(fgraph: FunctionGraph) -> FunctionGraph:
     """Overwrites the input, and forgets what the graph protects."""
     (x,) = fgraph.inputs
     return FunctionGraph(fgraph.inputs, [planted.WorksInPlace()(x)])
+
+
+@graph_rewriter
+def in_place_as_it_stands(fgraph: FunctionGraph) -> FunctionGraph:
+    return fgraph.with_outputs([planted.WorksInPlace()(v.owner.inputs[0]) for v in fgraph.outputs if v.owner])
+
+
+@graph_rewriter
+def halves_everything(fgraph: FunctionGraph) -> FunctionGraph:
+    outputs: Sequence[Any] = fgraph.outputs
+    return fgraph.with_outputs([out * 0.5 for out in outputs])
 
 
 @graph_rewriter
@@ -279,6 +300,8 @@ PLANTED = [
     (shorter, errors.BadOptimization, r"the shape is \(1,\), not \(2,\)"),
     (fails, errors.BadOptimization, "the rewriter fails replaced"),
     (in_place_everywhere, errors.BadInplaceRewrite, "in_place_everywhere made a graph that overwrites what must stay"),
+    (in_place_as_it_stands, errors.BadInplaceRewrite, "in_place_as_it_stands made .* is a protected input"),
+    (halves_everything, errors.BadOptimization, "the rewriter halves_everything replaced"),
     (of_another_type, errors.BadRewriteType, "of_another_type"),
 ]
 
@@ -288,6 +311,19 @@ def test_a_wrong_rewrite_is_named(rewriter: Any, error: type[Exception], message
     with np.errstate(all="ignore"), pytest.raises(error, match=message) as caught:
         run(planted.Double(), mode=with_rewriter(rewriter))
     assert type(caught.value) is error
+
+
+def test_a_rewrite_that_has_an_op_spoil_the_input() -> None:
+    with pytest.raises(errors.BadDestroyMap, match="UndeclaredDestruction changes its input 0"):
+        run(planted.Double(), mode=with_rewriter(spoils))
+
+
+def test_a_node_rewriter_that_would_spoil_the_input_is_refused() -> None:
+    x = lt.dvector("x")
+    f = lm.function([x], planted.Double()(x), mode=with_rewriter(in_place_where_it_may_not))
+    given = np.ones(2)
+    assert f(given).tolist() == [2, 2]
+    assert given.tolist() == [1, 1]
 
 
 def test_a_right_rewrite_passes() -> None:
