@@ -10,21 +10,19 @@ them are needed in a call, or none is: they are needed by the same input of the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, final
+from typing import Any, final
 
 import attrs
 from typing_extensions import override
 
 from lamella.ir import Apply, FunctionGraph, Op, OutputStorage, Variable, interpret
-from lamella.typing_layer import ScheduledGraph, find_aliases
+from lamella.typing_layer import ScheduledGraph, find_aliases, needed_by
 
 __all__ = ["CompiledPiece", "in_pieces"]
 
 AnyVariable = Variable[Any]
-
-_ALWAYS: Final = "always"
 
 
 @final
@@ -60,32 +58,13 @@ def in_pieces(scheduled: ScheduledGraph) -> FunctionGraph:
         The graph.
     """
     fgraph = scheduled.fgraph
-    needed_by = _needed_by(scheduled)
+    needs = needed_by(scheduled.order, fgraph.outputs)
     new: dict[AnyVariable, AnyVariable] = {}
-    for (_, is_lazy), run in groupby(scheduled.order, lambda node: (needed_by[node], node.op.is_lazy)):
+    for (_, is_lazy), run in groupby(scheduled.order, lambda node: (needs.get(node), node.op.is_lazy)):
         nodes = list(run)
         for part in [[node] for node in nodes] if is_lazy or not _is_piece(nodes, scheduled) else [nodes]:
             new.update(_replaced(part, new) if is_lazy else _compiled(part, scheduled, new))
     return FunctionGraph(fgraph.inputs, [new.get(v, v) for v in fgraph.outputs])
-
-
-def _needed_by(scheduled: ScheduledGraph) -> dict[Apply[Any], Hashable]:
-    """Return for each node who needs it: nodes that are needed in the same calls have equal values."""
-    always = {v.owner for v in scheduled.fgraph.outputs}
-    users: dict[Apply[Any], set[Hashable]] = {}
-    found: dict[Apply[Any], Hashable] = {}
-    for node in reversed(scheduled.order):
-        by = users.pop(node, set())
-        if node in always or _ALWAYS in by:
-            own: Hashable = _ALWAYS
-        else:
-            own = by.pop() if len(by) == 1 else node
-        found[node] = own
-        first = node.op.required_inputs(node, {}) if node.op.is_lazy else range(node.nin)
-        for place, variable in enumerate(node.inputs):
-            if variable.owner is not None:
-                users.setdefault(variable.owner, set()).add(own if place in first else (node, place))
-    return found
 
 
 def _ends(nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph) -> tuple[list[AnyVariable], list[AnyVariable]]:

@@ -21,6 +21,7 @@ from lamella.typing_layer.inplace import apply_inplace as apply_inplace
 from lamella.typing_layer.inplace import fast_inplace_check as fast_inplace_check
 from lamella.typing_layer.liveness import StoragePlan as StoragePlan
 from lamella.typing_layer.liveness import plan_storage as plan_storage
+from lamella.typing_layer.need import needed_by as needed_by
 from lamella.typing_layer.scheduling import ScheduledGraph as ScheduledGraph
 from lamella.typing_layer.scheduling import schedule as schedule
 from lamella.typing_layer.shape import same_shape as same_shape

@@ -151,6 +151,39 @@ def test_the_other_branch_contributes_exactly_zero() -> None:
     assert slope(z, 1, -1.0) == 1.0
 
 
+@in_each_mode
+def test_a_gradient_computes_nothing_of_the_other_branch(mode: Any) -> None:
+    log: list[str] = []
+    then = lt.exp(Counted("then", log)(lt.sin(x)) ** 2)
+    other = Counted("else", log)(lt.cos(y * 3) * x) ** 3
+    cost = lt.sum(lm.ifelse(c, then * y, other)) + lt.sum(x)
+    f = lm.function([c, x, y], lm.grad(cost, [x, y]), mode=mode)
+    given_x, given_y = np.array([0.3]), np.array([0.2])
+    e = np.exp(np.sin(given_x) ** 2)
+    np.testing.assert_allclose(f(1, given_x, given_y)[0], 2 * np.sin(given_x) * np.cos(given_x) * e * given_y + 1)
+    assert set(log) == {"then"}
+    log.clear()
+    k = np.cos(given_y * 3)
+    np.testing.assert_allclose(f(0, given_x, given_y)[0], 3 * k**3 * given_x**2 + 1)
+    assert set(log) == {"else"}
+
+
+@in_each_mode
+def test_the_gradient_of_a_branch_that_would_raise(mode: Any) -> None:
+    f = lm.function([c, x], lm.grad(lm.ifelse(c, x[0], x[5]) ** 2, x), mode=mode)
+    np.testing.assert_array_equal(f(1, [3.0, 4.0]), [6.0, 0.0])
+    with pytest.raises(IndexError):
+        f(0, [3.0, 4.0])
+
+
+def test_a_deep_nest_of_choices_has_a_gradient() -> None:
+    z = x
+    for _ in range(300):
+        z = lm.ifelse(c, z * 1.01, lt.sin(z))
+    slope = lm.grad(lt.sum(z), x)
+    np.testing.assert_allclose(slope.eval({c: 1, x: [1.0]}), [1.01**300])
+
+
 def test_gradients_of_integers_and_second_derivatives() -> None:
     n = lt.lvector("n")
     chosen = lt.sum(lm.ifelse(c, n, n + 1))
@@ -227,3 +260,40 @@ def test_random_graphs_mean_the_same_in_every_mode(data: st.DataObject) -> None:
         f = lm.function([*conditions, *vectors], outputs, mode=mode, on_unused_input="ignore")
         for result, wanted in zip(f(*values, [1.0, 2.0], [-3.0, 0.5]), expected, strict=True):
             np.testing.assert_array_equal(result, wanted)
+
+
+def taken(made: list[TensorVariable], known: dict[Any, bool]) -> list[TensorVariable]:
+    """The same without choices: the branches that are taken."""
+    new: dict[Any, Any] = {}
+    for node in lm.toposort(made):
+        inputs = [new.get(v, v) for v in node.inputs]
+        if isinstance(node.op, IfElse):
+            new[node.outputs[0]] = inputs[1 if known[node.inputs[0]] else 2]
+        else:
+            new.update(zip(node.outputs, node.clone_with_new_inputs(inputs).outputs, strict=True))
+    return [new.get(v, v) for v in made]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_gradients_of_random_graphs_are_those_of_what_is_taken(data: st.DataObject) -> None:
+    conditions = [lt.scalar(f"c{i}", dtype="bool") for i in range(3)]
+    vectors = [lt.dvector("v0"), lt.dvector("v1")]
+    made = [*vectors]
+    for _ in range(data.draw(st.integers(3, 14))):
+        a, b = [data.draw(st.sampled_from(made)) for _ in range(2)]
+        kind = data.draw(st.sampled_from(["choice", "choice", "product", "set", "sine"]))
+        if kind == "choice":
+            made.append(lm.ifelse(data.draw(st.sampled_from(conditions)), a, b))
+        elif kind == "set":
+            made.append(lt.set_subtensor(a[0], b[-1]))
+        else:
+            made.append(a * b if kind == "product" else lt.sin(a))
+    values = {v: data.draw(st.booleans()) for v in conditions}
+    given_values: dict[Any, Any] = {**values, vectors[0]: [0.5, -0.3], vectors[1]: [1.5, 0.2]}
+    outputs = [made[-1], data.draw(st.sampled_from(made))]
+    found = lm.grad(lt.sum(outputs[0] * outputs[1]), vectors, disconnected_inputs="ignore")
+    chosen = taken(outputs, values)
+    expected = lm.grad(lt.sum(chosen[0] * chosen[1]), vectors, disconnected_inputs="ignore")
+    for result, wanted in zip(lm.evaluate(found, given_values), lm.evaluate(expected, given_values), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-12)

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 from lamella.errors import GradientNotImplementedError
+from lamella.ir.autodiff.branches import ChoosesBranch, Guard, GuardedSums, chooses_branch, guardable
 from lamella.ir.graph.core import Apply, Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.origin import BUILT_FOR, users_line
@@ -125,6 +126,8 @@ def _accumulate(
     order = toposort(ends, stop_at)
     patterns = {node: connection_pattern(node) for node in order}
     reached = _dependants(order, patterns, wrt)
+    if any([chooses_branch(node.op) for node in order]):
+        return _accumulate_guarded(seeds, wrt, ends, order, patterns, reached)
     terms: dict[Variable[Any], list[Variable[Any]]] = {v: [cotangent] for v, cotangent in seeds.items()}
     totals: dict[Variable[Any], Variable[Any]] = {}
 
@@ -158,6 +161,52 @@ def _accumulate(
     for variable in wrt:
         cotangent_of(variable)
     return {variable: total for variable, total in totals.items() if not _is_disconnected(total)}
+
+
+def _accumulate_guarded(
+    seeds: Mapping[Variable[Any], Variable[Any]],
+    wrt: Collection[Variable[Any]],
+    ends: Sequence[Variable[Any]],
+    order: Sequence[Apply[Any]],
+    patterns: Mapping[Apply[Any], Sequence[Sequence[bool]]],
+    reached: Collection[Variable[Any]],
+) -> dict[Variable[Any], Variable[Any]]:
+    """Do the same for a graph with choices between branches: what only a branch contributes is computed only where it is taken."""
+    sums = GuardedSums(seeds, total_cotangent)
+    for node in reversed(order):
+        places = [i for i, v in enumerate(node.inputs) if v in reached and v not in seeds]
+        if not places or not any([out in reached for out in node.outputs]):
+            continue
+        guard, found = sums.of_outputs(node)
+        cotangents = [disconnected() if c is None else c for c in found]
+        if all([_is_disconnected(c) for c in cotangents]):
+            continue
+        null = next((c for c in cotangents if _is_null(c)), None)
+        guards: dict[int, tuple[Guard, Variable[Any]]] = {}
+        if null is None and isinstance(node.op, ChoosesBranch):
+            for taken in (True, False):
+                branch = node.op.branch(taken)
+                guards |= {
+                    i: (sums.under(guard, node, taken), c)
+                    for i, c in zip(branch, cotangents, strict=True)
+                    if guardable(node.inputs[i], c)
+                }
+        results: Sequence[Variable[Any]] = ()
+        if null is not None:
+            results = [null] * node.nin
+        elif any([i not in guards for i in places]):
+            results = _call_l_op(node, cotangents, ends)
+        for i in places:
+            variable = node.inputs[i]
+            if i in guards:
+                under, cotangent = guards[i]
+                sums.add(variable, under, _fitting(node, i, variable, cotangent))
+            elif not _is_disconnected(results[i]) and any(
+                [patterns[node][i][o] and not _is_disconnected(c) for o, c in enumerate(cotangents)]
+            ):
+                sums.add(variable, guard, _fitting(node, i, variable, results[i]))
+    totals = {variable: sums.unguarded(variable) for variable in wrt}
+    return {v: total for v, total in totals.items() if total is not None and not _is_disconnected(total)}
 
 
 def _call_l_op(

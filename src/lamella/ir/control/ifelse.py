@@ -70,6 +70,10 @@ class IfElse(Op[..., Any]):
         """Return the places of the inputs that are the values of a branch."""
         return range(1, 1 + self.n_outs) if condition else range(1 + self.n_outs, 1 + 2 * self.n_outs)
 
+    def choose(self, condition: Variable[Any], then: Variable[Any], otherwise: Variable[Any]) -> Variable[Any]:
+        """Return the choice between two single values."""
+        return IfElse(1).make_node(condition, then, otherwise).outputs[0]
+
     @override
     def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
         for cell, place in zip(output_storage, self.branch(bool(inputs[0])), strict=True):
@@ -211,8 +215,7 @@ def ifelse(condition: TensorLike, then_branch: Any, else_branch: Any) -> Any:
 
     Notes
     -----
-    The gradient with respect to a value of the branch that is not taken is exactly 0. It is 0 of the shape of that value, so a gradient may have
-    to compute what that shape depends on.
+    The gradient goes to the branch that is taken, and computes nothing of the other one; with respect to what only that one depends on it is 0.
     """
     several = isinstance(then_branch, list | tuple)
     if several != isinstance(else_branch, list | tuple):
@@ -231,4 +234,4 @@ def ifelse(condition: TensorLike, then_branch: Any, else_branch: Any) -> Any:
 
 def _chosen(condition: TensorVariable, then: Any, otherwise: Any, place: int) -> Variable[Any]:
     a, b, _ = _common(then, otherwise, place)
-    return IfElse(1).make_node(condition, a, b).outputs[0]
+    return IfElse(1).choose(condition, a, b)

@@ -3,7 +3,7 @@
 A value may flow from one node of a group to another where neither broadcasts it; then all of the group have one shape. To see that no
 path leaves a group and comes back, each node has a *level*: how many edges that leave groups there are, at most, from it to the end.
 Levels never rise along an edge, and fall along one that no group may contain; so a path between two nodes of one level stays on it,
-and all that it meets belongs to their group.
+and all that it meets belongs to their group. Nodes that are not needed in the same calls (see `needed_by`) are in no group together.
 
     x -> exp -> e -> sum      level 1: exp (its value leaves for sum, which is no elementwise node)
               e -> mul -> z   level 0: sum; mul, which is raised to level 1, where it joins exp
@@ -11,12 +11,13 @@ and all that it meets belongs to their group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
 import attrs
 
 from lamella.ir import Apply, FunctionGraph, TensorType, Variable
+from lamella.typing_layer import needed_by
 
 __all__ = ["Groups", "group_nodes"]
 
@@ -72,6 +73,7 @@ class _Grouping:
         self._fgraph = fgraph
         self._order = fgraph.order
         given = frozenset(fgraph.inputs)
+        self._needs = needed_by(self._order, fgraph.outputs)
         self._members = frozenset([node for node in self._order if is_member(node)])
         self._owners: dict[AnyNode, list[tuple[AnyNode, bool]]] = {
             node: self._edges(node, given) for node in self._order
@@ -88,6 +90,7 @@ class _Grouping:
             if owner is None or variable in given:
                 continue
             joins = pattern is not None and owner in self._members and _pattern(variable) == pattern
+            joins = joins and self._needs.get(owner) == self._needs.get(node)
             found[owner] = found.get(owner, True) and joins
         return list(found.items())
 
@@ -135,14 +138,14 @@ class _Grouping:
 
     def join_siblings(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
         """Join components of one level that read the same array: there is no path between them."""
-        readers: dict[tuple[Variable[Any], int], AnyNode] = {}
+        readers: dict[tuple[Variable[Any], int, Hashable], AnyNode] = {}
         for members in components.values():
             for node in members:
                 pattern = _pattern(node.outputs[0])
                 for variable in node.inputs:
                     if variable.is_constant or _pattern(variable) != pattern:
                         continue
-                    first = readers.setdefault((variable, self._level[node]), node)
+                    first = readers.setdefault((variable, self._level[node], self._needs.get(node)), node)
                     if first is not node:
                         self._unite(first, node)
 
