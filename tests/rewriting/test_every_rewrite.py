@@ -8,17 +8,24 @@ import pytest
 from hypothesis import settings
 
 from lamella.ir import Apply, Elemwise, FunctionGraph, Log, TensorVariable, as_tensor_variable, lt
-from lamella.rewriting import NodeRewriter, OpPattern, RewriteDatabase, node_rewriter, optdb, register_canonicalize
+from lamella.rewriting import (
+    NodeRewriter,
+    OpPattern,
+    PatternNodeRewriter,
+    RewriteDatabase,
+    node_rewriter,
+    optdb,
+    register_canonicalize,
+)
 from lamella.rewriting.database.builtin import ALGEBRA, STABILIZE, STRUCTURE
-from lamella.testing import RewriteContractError, register_graphs, registered_rewrites, verify_rewrite
-from lamella.testing.rewrite_graphs import graphs_for
+from lamella.testing import RewriteContractError, makers_for, register_graphs, registered_rewrites, verify_rewrite
 
 NAMES = sorted({rewrite.name for rewrite in registered_rewrites()})
 
 
 def without_graphs() -> list[str]:
     """The rewrites that are registered by now and have no generator of graphs."""
-    return [rewrite.name for rewrite in registered_rewrites() if graphs_for(rewrite.name) is None]
+    return [rewrite.name for rewrite in registered_rewrites() if not makers_for(rewrite)]
 
 
 @contextmanager
@@ -63,6 +70,13 @@ def test_a_rewrite_without_graphs_is_missed() -> None:
         with pytest.raises(LookupError, match=r"no generator of graphs on which 'log_of_abs' fires.*register_graphs"):
             test_it_fires_and_keeps_what_graphs_mean(name)
     assert without_graphs() == []
+
+
+def test_a_pattern_needs_no_graphs() -> None:
+    with planted(PatternNodeRewriter((lt.true_divide, (lt.mul, "x", "y"), "y"), "x", name="planted_pattern")) as name:
+        assert without_graphs() == []
+        with pytest.raises(RewriteContractError, match="planted_pattern: it changes a result"):
+            test_it_fires_and_keeps_what_graphs_mean(name)
 
 
 def test_a_wrong_rewrite_is_found_out() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from lamella.ir import (
     Apply,
+    Dot,
     Elemwise,
     FunctionGraph,
+    Neg,
     TensorType,
     TensorVariable,
     as_tensor_variable,
@@ -17,6 +19,7 @@ from lamella.ir import (
 )
 from lamella.rewriting import (
     FromFunctionNodeRewriter,
+    OpPattern,
     PatternNodeRewriter,
     Rewriter,
     graph_rewriter,
@@ -268,3 +271,16 @@ def test_a_rewrite_in_several_groups_is_one() -> None:
     assert {"canonicalize", "stabilize", "specialize"} <= found.groups
     assert "fast_run" in found.tags
     assert registered_rewrites(name="no_such_rewrite") == ()
+
+
+def test_a_pattern_says_itself_what_it_looks_for() -> None:
+    assert verify_rewrite(PatternNodeRewriter((lt.neg, (lt.neg, "x")), "x", name="twice")).fired == 20
+    ordered = PatternNodeRewriter((Dot(), (lt.neg, "x"), (lt.neg, "y")), (lt.dot, "x", "y"), name="signs_of_matrices")
+    assert verify_rewrite(ordered, tags=["reassociates"]).fired == 20
+    with_number = PatternNodeRewriter((lt.mul, "x", 2.0), (lt.add, "x", "x"), name="doubled")
+    assert verify_rewrite(with_number).fired == 20
+    with pytest.raises(RewriteContractError, match="doubled_wrongly: it changes a result"):
+        verify_rewrite(PatternNodeRewriter((lt.mul, "x", 2.0), (lt.square, "x"), name="doubled_wrongly"))
+    by_class = PatternNodeRewriter((OpPattern(Elemwise, scalar_op=Neg), "x"), "x", name="by_class")
+    with pytest.raises(LookupError, match="no generator of graphs on which 'by_class' fires"):
+        verify_rewrite(by_class)

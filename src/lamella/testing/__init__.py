@@ -32,6 +32,7 @@ from lamella.testing.rewrite_assertions import RewriteTester as RewriteTester
 from lamella.testing.rewrite_assertions import assert_rewrite as assert_rewrite
 from lamella.testing.rewrite_contract import RewriteContractError as RewriteContractError
 from lamella.testing.rewrite_contract import RewriteReport as RewriteReport
+from lamella.testing.rewrite_contract import makers_for as makers_for
 from lamella.testing.rewrite_contract import verify_rewrite as verify_rewrite
 from lamella.testing.rewrite_graphs import Draw as Draw
 from lamella.testing.rewrite_graphs import GraphMaker as GraphMaker

@@ -12,11 +12,11 @@ from lamella.config import config
 from lamella.ir import FunctionGraph, Variable
 from lamella.rewriting import GraphRewriter, Observer, Rewriter
 from lamella.testing.rewrite_comparison import Comparison, Difference, Faithfulness, show_case
-from lamella.testing.rewrite_graphs import Argument, Draw, GraphMaker, graphs_for
+from lamella.testing.rewrite_graphs import Argument, Draw, GraphMaker, graphs_for, graphs_of_pattern
 from lamella.testing.rewrite_registered import RegisteredRewrite, as_graph_rewriter, named_rewrites
 from lamella.typing_layer import Supervisor
 
-__all__ = ["RewriteContractError", "RewriteReport", "faithfulness_of", "verify_rewrite"]
+__all__ = ["RewriteContractError", "RewriteReport", "faithfulness_of", "makers_for", "verify_rewrite"]
 
 Source = Callable[[int, int], int]
 """Draws an integer between two."""
@@ -107,7 +107,8 @@ def verify_rewrite(
     rewrite
         The name of a rewrite that is registered in `optdb`; or a rewriter.
     *makers
-        Generators of graphs on which it fires; by default those that `register_graphs` and this package have for its name.
+        Generators of graphs on which it fires; by default those that `register_graphs` and this package have for its name, or, for a
+        `PatternNodeRewriter`, what its pattern looks for.
     tags
         For a rewriter: what it may change, by ``"reassociates"``, ``"nan_unsafe"``, ``"shape_unsafe"`` and ``"stabilize"``. For a registered
         one, in addition to its own.
@@ -135,7 +136,7 @@ def verify_rewrite(
     """
     report: RewriteReport | None = None
     for subject in _subjects(rewrite, frozenset(tags)):
-        tried = makers or _known_makers(subject.name)
+        tried = makers or _known_makers(subject)
         verifier = _Verifier(
             subject.name, as_graph_rewriter(subject.rewriter), faithfulness_of(subject.groups, subject.tags), seed
         )
@@ -153,13 +154,22 @@ def _subjects(rewrite: str | Rewriter, tags: frozenset[str]) -> Sequence[Registe
     return [attrs.evolve(subject, tags=subject.tags | tags) for subject in named_rewrites(rewrite)]
 
 
-def _known_makers(name: str) -> tuple[GraphMaker, ...]:
-    known = graphs_for(name)
-    if known is None:
+def makers_for(rewrite: RegisteredRewrite) -> tuple[GraphMaker, ...]:
+    """Return the generators of graphs on which a rewrite fires: those that are known for its name, or that of its pattern; or none."""
+    known = graphs_for(rewrite.name)
+    if known is not None:
+        return known.makers
+    made = graphs_of_pattern(rewrite.rewriter)
+    return () if made is None else (made,)
+
+
+def _known_makers(rewrite: RegisteredRewrite) -> tuple[GraphMaker, ...]:
+    found = makers_for(rewrite)
+    if not found:
         raise LookupError(
-            f"there is no generator of graphs on which {name!r} fires; give one by lamella.testing.register_graphs"
+            f"there is no generator of graphs on which {rewrite.name!r} fires; give one by lamella.testing.register_graphs"
         )
-    return known.makers
+    return found
 
 
 def faithfulness_of(groups: frozenset[str], tags: frozenset[str]) -> Faithfulness:

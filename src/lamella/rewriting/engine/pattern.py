@@ -69,6 +69,10 @@ class _Part(ABC):
         """The names in this part."""
         return frozenset()
 
+    @abstractmethod
+    def built(self, bindings: Bindings) -> Any:
+        """Return what fits this part, up to its condition, given Variables for the names; None where the Op is not said."""
+
 
 @attrs.frozen
 class _Name(_Part):
@@ -85,6 +89,10 @@ class _Name(_Part):
         return frozenset([self.name])
 
     @override
+    def built(self, bindings: Bindings) -> Any:
+        return bindings[self.name]
+
+    @override
     def __str__(self) -> str:
         return self.name
 
@@ -96,6 +104,10 @@ class _Number(_Part):
     @override
     def fits(self, variable: Variable[Any], bindings: dict[str, Variable[Any]], fgraph: FunctionGraph | None) -> bool:
         return holds_number(variable, self.value) and (self.constraint is None or self.constraint(variable))
+
+    @override
+    def built(self, bindings: Bindings) -> Any:
+        return self.value
 
     @override
     def __str__(self) -> str:
@@ -119,6 +131,10 @@ class _Given(_Part):
             return False
         key = given.type.constant_key(given.data)
         return key is not None and key == variable.type.constant_key(variable.data)
+
+    @override
+    def built(self, bindings: Bindings) -> Any:
+        return self.given
 
     @override
     def __str__(self) -> str:
@@ -151,6 +167,11 @@ class _Applied(_Part):
     @override
     def names(self) -> frozenset[str]:
         return frozenset().union(*[argument.names() for argument in self.arguments])
+
+    @override
+    def built(self, bindings: Bindings) -> Any:
+        arguments = [argument.built(bindings) for argument in self.arguments]
+        return self.key(*arguments) if isinstance(self.key, Op) and None not in arguments else None
 
     @override
     def __str__(self) -> str:
@@ -282,6 +303,25 @@ class PatternNodeRewriter(NodeRewriter):
     @override
     def tracks(self) -> Sequence[OpKey]:
         return self.keys
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the left side."""
+        return self.left.names()
+
+    def left_side(self, bindings: Bindings) -> Variable[Any] | None:
+        """Return what the pattern looks for, built of Variables that stand for its names, whether or not its conditions accept it.
+
+        None where an Op class or another key stands for an Op, which says not which one to apply.
+
+        Raises
+        ------
+        KeyError
+            A name stands for nothing.
+        """
+        built = self.left.built(bindings)
+        assert built is None or isinstance(built, Variable)
+        return built
 
     @override
     def transform(self, fgraph: FunctionGraph, node: Apply[Any]) -> TransformResult:

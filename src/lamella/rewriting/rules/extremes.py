@@ -121,7 +121,12 @@ def extreme_of_bounds(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
         return None
     function: Any = np.maximum if _kind(node) is Maximum else np.minimum
     bound = function(np.asarray(a, dtype), np.asarray(b, dtype))
-    return instead_of(node, node.op(inner[2], constant(bound, dtype=dtype)))
+    # Of zeros of both signs the order of the operands decides, so the bound that is left stays at its place.
+    first = [node.inputs[0] is outer[1], outer[2].owner.inputs[0] is inner[1]]
+    if a == b == 0 and first[0] != first[1]:
+        return None
+    kept = constant(bound, dtype=dtype)
+    return instead_of(node, node.op(kept, inner[2]) if first[bool(bound == a)] else node.op(inner[2], kept))
 
 
 def _bound(variable: TensorVariable, dtype: str) -> float | None:

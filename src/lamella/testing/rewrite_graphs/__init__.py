@@ -11,7 +11,8 @@ file of its family. A generator takes a `Draw`, draws arguments from it, and ret
     ),
 
 To add one, write it into the tuple of the family's file (`ALGEBRA` in ``algebra.py``, and so on); a new file's tuple is joined to the
-others in ``builtin.py``. For a rewrite of a project's own, call `register_graphs`.
+others in ``builtin.py``. For a rewrite of a project's own, call `register_graphs`; a `PatternNodeRewriter` needs none, where its pattern
+names Ops.
 
 - `Draw.floats`, `reals`, `integers`, `booleans`, `anything` and `tensor` draw arguments: a dtype, a shape, what the type knows of it, and
   which values its elements may have (bounds, where indices or lengths are meant; NaN and infinities come by themselves, where the law
@@ -30,5 +31,6 @@ from lamella.testing.rewrite_graphs.elements import Range as Range
 from lamella.testing.rewrite_graphs.generator import GraphMaker as GraphMaker
 from lamella.testing.rewrite_graphs.generator import GraphsFor as GraphsFor
 from lamella.testing.rewrite_graphs.generator import Made as Made
+from lamella.testing.rewrite_graphs.patterns import graphs_of_pattern as graphs_of_pattern
 from lamella.testing.rewrite_graphs.registry import graphs_for as graphs_for
 from lamella.testing.rewrite_graphs.registry import register_graphs as register_graphs
