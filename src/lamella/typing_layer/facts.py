@@ -13,10 +13,11 @@ from weakref import ref
 
 from lamella.ir import FunctionGraph
 
-__all__ = ["Fact", "GraphFact", "Rule"]
+__all__ = ["Fact", "GraphFact", "Memory", "Rule"]
 
 K = TypeVar("K")
 T = TypeVar("T")
+D = TypeVar("D")
 
 Rule = Generator[K, T, T]
 """The run of a rule: yields what it needs to know about, is sent the facts, returns a fact."""
@@ -36,7 +37,7 @@ class _Remembered(ref[K], Generic[K, T]):
 
 
 @final
-class _Memory(Generic[K, T]):
+class Memory(Generic[K, T]):
     """What is remembered of things, which are told apart by identity: many times as fast as a `weakref.WeakKeyDictionary`."""
 
     __slots__ = ("_forget", "_kept")
@@ -53,10 +54,10 @@ class _Memory(Generic[K, T]):
         self._kept = kept
         self._forget = forget
 
-    def find(self, thing: K) -> T:
-        """Return what is remembered of a thing, or `_UNKNOWN`."""
+    def find(self, thing: K, otherwise: D) -> T | D:
+        """Return what is remembered of a thing, where there is something."""
         found = self._kept.get(id(thing))
-        return _UNKNOWN if found is None else found.value
+        return otherwise if found is None else found.value
 
     def remember(self, thing: K, value: T) -> None:
         """Remember something of a thing."""
@@ -85,11 +86,11 @@ class Fact(Generic[K, T]):
     def __init__(self, rule: Callable[[K], Rule[K, T]], circular: T) -> None:
         self._rule = rule
         self._circular = circular
-        self._known: _Memory[K, T] = _Memory()
+        self._known: Memory[K, T] = Memory()
 
     def of(self, thing: K) -> T:
         """Return the fact about a thing."""
-        known = self._known.find(thing)
+        known = self._known.find(thing, _UNKNOWN)
         return known if known is not _UNKNOWN else self._found(thing)
 
     def _found(self, thing: K) -> T:
@@ -108,7 +109,7 @@ class Fact(Generic[K, T]):
                     return found
                 answer = (finished.value,)
                 continue
-            known = memory.find(wanted)
+            known = memory.find(wanted, _UNKNOWN)
             if known is not _UNKNOWN:
                 answer = (known,)
             elif wanted in runs:
@@ -132,11 +133,11 @@ class GraphFact(Generic[T]):
 
     def __init__(self, find: Callable[[FunctionGraph], T]) -> None:
         self._find = find
-        self._known: _Memory[FunctionGraph, T] = _Memory()
+        self._known: Memory[FunctionGraph, T] = Memory()
 
     def of(self, fgraph: FunctionGraph) -> T:
         """Return the fact about a graph."""
-        known = self._known.find(fgraph)
+        known = self._known.find(fgraph, _UNKNOWN)
         if known is _UNKNOWN:
             known = self._find(fgraph)
             self._known.remember(fgraph, known)

@@ -11,7 +11,7 @@ a pass ends, no rewriter fires on any node of the result, as far as it looks at 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Final, final
 
 import attrs
@@ -22,6 +22,7 @@ from lamella.rewriting.engine.clients import PassClients, graph_during_pass
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter, NodeRewriter
 from lamella.rewriting.engine.tracking import DispatchTable
+from lamella.typing_layer import Memory
 
 __all__ = ["Entry", "NodePass", "RewriteTable", "UseBound"]
 
@@ -60,10 +61,59 @@ class _ByOp(dict[int, tuple[Entry, ...]]):
 
 
 @final
-class RewriteTable:
-    """Node rewriters, found by the Ops that they track."""
+@attrs.frozen(eq=False)
+class Tried:
+    """Rewriters that do not look at the graph, and have left a node alone: they always will."""
 
-    __slots__ = ("entries", "readers")
+    rewriters: tuple[NodeRewriter, ...]
+    ids: frozenset[int]
+
+    def joined(self, others: Tried) -> Tried:
+        """Return what holds the rewriters of both."""
+        if others.ids <= self.ids:
+            return self
+        new = [rewriter for rewriter in others.rewriters if id(rewriter) not in self.ids]
+        return Tried((*self.rewriters, *new), self.ids | others.ids)
+
+
+LEFT_ALONE: Final[Memory[Apply[Any], Tried]] = Memory()
+"""The rewriters that are known to leave a node alone. Groups of rewriters share many: none need be tried on a node again."""
+
+
+class _Rest(dict[int, tuple[Entry, ...]]):
+    """Those of the entries for each Op that some condition holds for."""
+
+    __slots__ = ("_all", "_condition")
+
+    def __init__(self, all_entries: _ByOp, condition: Callable[[Entry], bool]) -> None:
+        super().__init__()
+        self._all = all_entries
+        self._condition = condition
+
+    def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
+        address = id(canonical(op))
+        entries = self._all.get(address)
+        if entries is None:
+            entries = self._all.find(op)
+        found = self[address] = tuple([entry for entry in entries if self._condition(entry)])
+        return found
+
+
+@final
+class RewriteTable:
+    """Node rewriters, found by the Ops that they track.
+
+    Attributes
+    ----------
+    entries
+        All of them.
+    readers
+        Those that look at the graph; None where there are none.
+    lasting
+        Those that do not.
+    """
+
+    __slots__ = ("_after", "entries", "lasting", "readers")
 
     def __init__(self, rewriters: Sequence[NodeRewriter], observer: Observer | None = None) -> None:
         entries = []
@@ -75,9 +125,20 @@ class RewriteTable:
             if observer is not None:
                 transform = observer.transform_of(rewriter, transform)
             entries.append(Entry(rewriter, rewriter.name, transform, rewriter.reads_graph))
-        readers = [entry for entry in entries if entry.reads_graph]
         self.entries = _ByOp(entries)
-        self.readers = _ByOp(readers) if readers else None
+        reads = any(entry.reads_graph for entry in entries)
+        self.readers = _Rest(self.entries, lambda entry: entry.reads_graph) if reads else None
+        lasting = tuple([entry.rewriter for entry in entries if not entry.reads_graph])
+        self.lasting = Tried(lasting, frozenset(map(id, lasting)))
+        self._after: dict[Tried, tuple[_Rest, Tried]] = {}
+
+    def after(self, tried: Tried) -> tuple[_Rest, Tried]:
+        """Return the entries to try on a node which some rewriters have left alone, and those that have when these do so too."""
+        found = self._after.get(tried)
+        if found is None:
+            rest = _Rest(self.entries, lambda entry: entry.reads_graph or id(entry.rewriter) not in tried.ids)
+            found = self._after[tried] = (rest, tried.joined(self.lasting))
+        return found
 
 
 @final
@@ -169,8 +230,9 @@ class NodePass:
         self.beyond: dict[Variable[Any], Variable[Any]] = {}
         self.uses_made: list[tuple[Entry, Apply[Any]]] = []
         self._fgraph = fgraph
-        self._entries = table.entries
-        self._readers = table.readers
+        self._table = table
+        # An observer, such as a profile, is told of every trial; and what is refused, or comes too late, would have fired.
+        self._remembers = observer is None and not refused and limit is None
         self._ignore_newtrees = ignore_newtrees
         self._uses = uses
         self._observer = observer
@@ -343,26 +405,36 @@ class NodePass:
 
     def _try(self, node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         """Return what the first rewriter that fires on a node makes of its outputs."""
-        if node not in self._settled:
-            table = self._entries
-        elif self._readers is not None:
-            table = self._readers
-        else:
-            return None
+        table: _ByOp | _Rest = self._table.entries
+        tried = self._table.lasting
+        if node in self._settled:
+            if self._table.readers is None:
+                return None
+            table = self._table.readers
+        elif self._remembers:
+            known = LEFT_ALONE.find(node, None)
+            if known is not None:
+                table, tried = self._table.after(known)
         entries = table.get(id(canonical(node.op)))
         if entries is None:
             entries = table.find(node.op)
-        if not entries:
+        if entries:
+            uses = len(self.uses_made)
+            attributed = BUILT_FOR.set(node.built_at)
+            try:
+                found = self._first_that_fires(entries, node)
+            finally:
+                BUILT_FOR.reset(attributed)
+            # What was replaced beyond the node may make it look another way; and past the limit not all have been tried.
+            if found is not None or len(self.uses_made) != uses or uses == self._limit:
+                return found
+        if node not in self._settled:
             self._settled.add(node)
-            return None
-        attributed = BUILT_FOR.set(node.built_at)
-        try:
-            return self._first_that_fires(entries, node)
-        finally:
-            BUILT_FOR.reset(attributed)
+            if self._remembers:
+                LEFT_ALONE.remember(node, tried)
+        return None
 
     def _first_that_fires(self, entries: Iterable[Entry], node: Apply[Any]) -> tuple[Entry, Outputs] | None:
-        uses = len(self.uses_made)
         for entry in entries:
             try:
                 result = entry.transform(self._seen, node)
@@ -379,8 +451,6 @@ class NodePass:
             outputs = self._accept(entry, node, result)
             if outputs is not None:
                 return entry, outputs
-        if len(self.uses_made) == uses:  # what was replaced beyond the node may make it look another way
-            self._settled.add(node)
         return None
 
     def _accept(self, entry: Entry, node: Apply[Any], result: object) -> Outputs | None:
