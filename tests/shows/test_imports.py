@@ -99,4 +99,4 @@ def test_the_testing_layer_needs_no_pytest() -> None:
         "from lamella.testing import compare_backends, verify_grad\n"
         "verify_grad(lambda x: lt.sum(lt.exp(x)), [np.ones(2)])"
     )
-    assert found.isdisjoint({"pytest", "matplotlib", "sklearn", "mypy"})
+    assert found.isdisjoint({"pytest", "hypothesis", "matplotlib", "sklearn", "mypy"})
