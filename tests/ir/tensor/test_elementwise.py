@@ -226,3 +226,13 @@ def test_a_gradient_by_an_integer_condition() -> None:
     x = lt.lmatrix("x")
     g = grad(lt.cast(lt.sum(lt.switch(0, x, -x)), "float64"), x)
     np.testing.assert_array_equal(at(g, x=[[1, 2]]), [[0.0, 0.0]], strict=True)
+
+
+def test_a_literal_too_large_for_a_narrow_dtype_is_infinite_without_a_warning() -> None:
+    x = lt.fvector("x")
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        made = [x * 1.5e200, x + -1.5e200, x * 1.5e-200, lt.maximum(lt.vector("h", dtype="float16"), 70000.25)]
+    found = made[0].eval({x: [1.0, -2.0]})
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, [np.inf, -np.inf])

@@ -257,8 +257,9 @@ def _as_variables(operands: Sequence[Any], dtypes: Sequence[str]) -> list[Tensor
 
 @lru_cache(maxsize=1024, typed=True)
 def _number(literal: complex, text: str, dtype: str, ndim: int) -> TensorVariable:
-    # The text tells 0.0 and -0.0 apart.
-    number = constant(literal, dtype=dtype)
+    # The text tells 0.0 and -0.0 apart. A number too large for the dtype is infinite, without a warning, as results are.
+    with np.errstate(all="ignore"):
+        number = constant(literal, dtype=dtype)
     return constant(number.data.reshape((1,) * ndim)) if ndim else number
 
 
