@@ -130,6 +130,10 @@ class _Search:
             return None
         return self._numbers([None] * int(np.prod(lengths)), lengths)
 
+    def _is_known(self, scalar: Variable[Any]) -> bool:
+        numbers = self.found.get(scalar)
+        return numbers is not None and isinstance(self.elements[int(numbers)], int)
+
     def _values(self, numbers: npt.NDArray[np.int64], dtype: str) -> npt.NDArray[Any] | None:
         values = [self.elements[number] for number in numbers.flat]
         if not all(isinstance(value, int) for value in values):
@@ -158,6 +162,8 @@ class _Search:
         return result
 
     def _elementwise(self, node: Apply[Any], variable: TensorVariable) -> npt.NDArray[np.int64] | None:
+        if variable.ndim == 0 and not all([self._is_known(input) for input in node.inputs]):
+            return self._unknown(variable)  # as is found below, but this is most of what there is to look at
         values: list[npt.NDArray[Any]] = []
         known: list[npt.NDArray[np.bool_]] = []
         for input in node.inputs:

@@ -21,7 +21,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.usage import used_once
+from lamella.rewriting.rules.usage import is_near, used_once
 
 __all__ = [
     "dimshuffle_of_dimshuffle",
@@ -74,8 +74,8 @@ def moves_unit_axes_only(node: Apply[Any]) -> bool:
 def dimshuffle_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(f(x, y), p) -> f(dimshuffle(x, p), dimshuffle(y, p))``, for elementwise f
 
-    Always valid. It is done where nothing else needs f(x, y), and where it pays: no axes change places, so memory is read in the same order; or all
-    that f is applied to has been moved already, or is a number; or what uses the result is elementwise, so f fuses with it.
+    Always valid. It is done where nothing else needs f(x, y), few such f come one after the other, and it pays: no axes change places, so memory is read
+    in the same order; or all that f is applied to has been moved already, or is a number; or what uses the result is elementwise, so f fuses with it.
     """
     (whole,) = node.inputs
     match node.op, whole.owner:
@@ -85,8 +85,14 @@ def dimshuffle_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
             return None
     if not (moves_unit_axes_only(node) or all([_is_moved(x) for x in inputs]) or _meets_elemwise(fgraph, node)):
         return None
+    if not is_near(fgraph, whole, _is_elementwise):
+        return None
     made: TensorVariable = elementwise(*[op(as_tensor_variable(x)) for x in inputs])
     return fitted(made, node.outputs[0])
+
+
+def _is_elementwise(node: Apply[Any]) -> bool:
+    return isinstance(node.op, Elemwise)
 
 
 def _is_moved(x: Variable[Any]) -> bool:

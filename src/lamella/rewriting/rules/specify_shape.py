@@ -17,7 +17,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.usage import used_once
+from lamella.rewriting.rules.usage import is_near, used_once
 from lamella.typing_layer import symbolic_shape
 
 __all__ = [
@@ -62,6 +62,10 @@ def specify_shape_of_specify_shape(fgraph: FunctionGraph, node: Apply[Any]) -> l
     return fitted(lt.specify_shape(x, [asserted.get(axis) for axis in range(x.ndim)]), node.outputs[0])
 
 
+def _is_elementwise(node: Apply[Any]) -> bool:
+    return isinstance(node.op, Elemwise)
+
+
 def _axes(node: Apply[Any]) -> tuple[int, ...]:
     return node.op.axes if isinstance(node.op, SpecifyShape) else ()
 
@@ -71,7 +75,7 @@ def specify_shape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[T
     """``specify_shape(f(x, y), n) -> f(specify_shape(x, n), y)``, for elementwise f
 
     Always valid: y has the lengths of x, or f raises, though of two errors the other one may come first. A length of 1 is asserted of all that is not
-    known to have it. It pays because f fuses with what comes after it, where nothing else needs f(x, y).
+    known to have it. It pays because f fuses with what comes after it, where nothing else needs f(x, y), and few such f come one after the other.
     """
     whole, *lengths = [as_tensor_variable(variable) for variable in node.inputs]
     match whole.owner:
@@ -79,6 +83,8 @@ def specify_shape_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[T
             pass
         case _:
             return None
+    if not is_near(fgraph, whole, _is_elementwise):
+        return None
     operands = [as_tensor_variable(x) for x in inputs]
     asserted: list[list[TensorVariable | None]] = [[None] * whole.ndim for _ in operands]
     for axis, length in zip(_axes(node), lengths, strict=True):

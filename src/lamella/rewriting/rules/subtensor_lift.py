@@ -8,6 +8,7 @@ before                                  after
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from lamella.ir import (
@@ -35,7 +36,7 @@ from lamella.rewriting.rules.index_parts import (
     parts_of,
 )
 from lamella.rewriting.rules.reductions import with_axes
-from lamella.rewriting.rules.usage import used_once
+from lamella.rewriting.rules.usage import is_near, used_once
 from lamella.typing_layer import symbolic_shape
 
 __all__ = [
@@ -47,6 +48,27 @@ __all__ = [
 ]
 
 
+def _is_moved(fgraph: FunctionGraph, node: Apply[Any]) -> bool:
+    """Whether an index is to be moved to what the array is computed from.
+
+    Nothing else may need the array. An index that drops an axis, or leaves at most half of an array of known lengths, is moved however far it goes: this
+    happens to an array a few times at most. Any other is moved where the way is short.
+    """
+    (x, (out,)) = node.inputs[0], node.outputs
+    if not used_once(fgraph, x):
+        return False
+    if any([part is not None and not isinstance(part, slice) for part in parts_of(node)]):
+        return True
+    before, after = x.type.shape, out.type.shape
+    if None not in before and None not in after and 0 < 2 * prod(after) <= prod(before):
+        return True
+    return is_near(fgraph, x, _lets_pass)
+
+
+def _lets_pass(node: Apply[Any]) -> bool:
+    return isinstance(node.op, CAReduce | DimShuffle | Elemwise | Join)
+
+
 @node_rewriter([Subtensor])
 def subtensor_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``f(x, y)[i] -> f(x[i], y[i])``, for elementwise f
@@ -56,7 +78,7 @@ def subtensor_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tenso
     """
     whole = node.inputs[0]
     match whole.owner:
-        case Apply(Elemwise(_, ()) as elementwise, inputs, (_,)) if used_once(fgraph, whole):
+        case Apply(Elemwise(_, ()) as elementwise, inputs, (_,)) if _is_moved(fgraph, node):
             pass
         case _:
             return None
@@ -147,7 +169,7 @@ def subtensor_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
     """
     whole = node.inputs[0]
     match whole.owner:
-        case Apply(CAReduce() as op, (TensorVariable() as x,)) if used_once(fgraph, whole):
+        case Apply(CAReduce() as op, (TensorVariable() as x,)) if _is_moved(fgraph, node):
             parts = parts_of(node)
         case _:
             return None
@@ -171,7 +193,7 @@ def subtensor_across_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tenso
     """
     whole = node.inputs[0]
     match whole.owner:
-        case Apply(Join(axis), inputs) if used_once(fgraph, whole):
+        case Apply(Join(axis), inputs) if _is_moved(fgraph, node):
             parts = parts_of(node)
         case _:
             return None
