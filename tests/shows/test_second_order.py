@@ -156,7 +156,7 @@ def second_derivatives(
     ]
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(smooth_graphs(), st.integers(0, 1000))
 def test_second_derivatives_are_what_they_are_without_rewriting(graph: RandomGraph, seed: int) -> None:
     check(graph, seed, REWRITTEN)
