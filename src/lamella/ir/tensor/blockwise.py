@@ -242,9 +242,18 @@ class Blockwise(Op[..., Any]):
         core = self._core_node(node.inputs, self.batch_ndim(node))
         return core.op.connection_pattern(core)
 
-    def _fresh_node(self, inputs: Sequence[TensorVariable], batch: int) -> Apply[Any]:
+    def node_of_an_element(self, inputs: Sequence[Variable[Any]], batch: int) -> Apply[Any]:
+        """Return a node that computes one element, of new Variables.
+
+        Parameters
+        ----------
+        inputs
+            The inputs, each with all batch axes.
+        batch
+            How many batch axes there are.
+        """
         make: Any = self.core_op.make_node
-        made: Apply[Any] = make(*[TensorType(x.dtype, x.type.shape[batch:])() for x in inputs])
+        made: Apply[Any] = make(*[TensorType(x.type.dtype, x.type.shape[batch:])() for x in inputs])
         return made
 
     @override
@@ -255,7 +264,7 @@ class Blockwise(Op[..., Any]):
         output_grads: Sequence[Variable[Any]],
     ) -> list[Variable[Any]]:
         batch = outputs[0].ndim - len(self.output_axes[0])
-        core = self._fresh_node(inputs, batch)
+        core = self.node_of_an_element(inputs, batch)
         cotangents = [_of_element(g, batch) for g in output_grads]
         pulled = core.op.L_op(core.inputs, core.outputs, cotangents)
         given = dict(zip(core.inputs, inputs, strict=True))
@@ -275,7 +284,7 @@ class Blockwise(Op[..., Any]):
     ) -> list[Variable[Any] | None]:
         outputs = [as_tensor_variable(out) for out in self.make_node(*inputs).outputs]
         batch = outputs[0].ndim - len(self.output_axes[0])
-        core = self._fresh_node(inputs, batch)
+        core = self.node_of_an_element(inputs, batch)
         tangents = [None if t is None else _of_element(t, batch) for t in eval_points]
         pushed = core.op.R_op(core.inputs, tangents)
         given: dict[Variable[Any], Variable[Any]] = dict(zip(core.inputs, inputs, strict=True))

@@ -33,6 +33,7 @@ from lamella.rewriting.rules.arithmetic import (
     sub_of_neg,
     sub_of_zero,
 )
+from lamella.rewriting.rules.blockwise import blockwise_at_once, blockwise_of_one
 from lamella.rewriting.rules.canonical_products import (
     factors_collected,
 )
@@ -423,6 +424,8 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(ifelse_of_not, *_RUN),
     Builtin(check_of_known, *_ALWAYS),
     Builtin(check_of_same, *_RUN),
+    Builtin(blockwise_of_one, *_RUN, "shape_unsafe"),
+    Builtin(blockwise_at_once, *_RUN, "shape_unsafe"),
 )
 """What is structure and no arithmetic: constants, axes, lengths, indices, repeated values. Tidied whenever other rewrites are applied."""
 

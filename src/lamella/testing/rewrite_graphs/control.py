@@ -1,10 +1,24 @@
-"""Graphs for the rewrites of choices, checks and inner graphs."""
+"""Graphs for the rewrites of choices, checks, inner graphs and batches."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from lamella.ir import Assert, CheckAndRaise, IfElse, OpFromGraph, TensorVariable, ifelse, lt
+from lamella.ir import (
+    Assert,
+    Blockwise,
+    CheckAndRaise,
+    DimShuffle,
+    Dot,
+    IfElse,
+    Max,
+    OpFromGraph,
+    SortOp,
+    Sum,
+    TensorVariable,
+    ifelse,
+    lt,
+)
 from lamella.testing.rewrite_graphs.draw import Draw
 from lamella.testing.rewrite_graphs.generator import GraphsFor, Made
 
@@ -68,6 +82,30 @@ def _inner_graph(draw: Draw) -> Made:
     return list(draw.choose(inner, outer)(x, y))
 
 
+def _one(draw: Draw) -> Made:
+    x = draw.floats((draw.length(), draw.length()))
+    y = draw.tensor(x.dtype, (draw.shape_of(x)[1],))
+    return list(Blockwise(Dot(), "(m,n),(n)->(m)").make_node(x, y).outputs)
+
+
+def _at_once(draw: Draw) -> Made:
+    dtype, batch = draw.float_dtype(), draw.shape(1, 2)
+    rows, columns = draw.length(1), draw.length(1)
+    shape = (*batch, rows, columns)
+    x = draw.tensor(dtype, shape, static=[n if n == 1 else None for n in shape])
+    known = draw.tensor(dtype, shape, static=shape)
+    vectors = (*draw.choose(batch, batch[1:], ()), columns)
+    y = draw.tensor(dtype, vectors, static=[n if n == 1 else None for n in vectors])
+    made: TensorVariable = draw.one_of(
+        lambda: Blockwise(Dot(), "(m,n),(n)->(m)")(x, y),
+        lambda: Blockwise(Max((0,)), "(m,n)->(n)")(known),
+        lambda: Blockwise(Sum((0,)), "(m,n)->(n)")(x),
+        lambda: Blockwise(SortOp(0), "(n)->(n)")(x),
+        lambda: Blockwise(DimShuffle(2, (1, 0)), "(m,n)->(n,m)")(x),
+    )
+    return made
+
+
 CONTROL: Final = (
     GraphsFor("ifelse_of_known", _known),
     GraphsFor("ifelse_of_same", _same),
@@ -76,5 +114,7 @@ CONTROL: Final = (
     GraphsFor("check_of_known", _known_check),
     GraphsFor("check_of_same", _same_check),
     GraphsFor("inline_op_from_graph", _inner_graph),
+    GraphsFor("blockwise_of_one", _one),
+    GraphsFor("blockwise_at_once", _at_once),
 )
 """For choices, checks and inner graphs."""
