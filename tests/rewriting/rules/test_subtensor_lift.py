@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import lamella.tensor as lt
-from lamella.ir import FunctionGraph, interpret
+from lamella.ir import FunctionGraph, explicit_graph_inputs, interpret
+from lamella.rewriting import EquilibriumGraphRewriter
+from lamella.rewriting.database.builtin import STRUCTURE
 from lamella.rewriting.rules.subtensor_lift import (
     subtensor_across_join,
     subtensor_of_dimshuffle,
@@ -113,3 +115,37 @@ def test_columns_of_joined_rows() -> None:
     side = lt.concatenate([x, y], axis=1)
     text = after([x, y], side[1], [X, Y], subtensor_across_join)
     assert "Subtensor{1}(%x)" in text
+
+
+def _sliced(v: Any, k: int) -> Any:
+    return v[1:]
+
+
+def _moved(v: Any, k: int) -> Any:
+    return v.T
+
+
+def _raised_and_dropped(v: Any, k: int) -> Any:
+    return lt.tanh(lt.dimshuffle(v, 0, "x", 1))[:, 0]
+
+
+def _asserted(v: Any, k: int) -> Any:
+    return lt.specify_shape(v, (lt.lscalar(f"n{k}"), None))
+
+
+def _reduced_and_raised(v: Any, k: int) -> Any:
+    return (lt.sum(v, axis=0) + v[0])[None, :] * v
+
+
+@pytest.mark.parametrize("step", [_sliced, _moved, _raised_and_dropped, _asserted, _reduced_and_raised])
+def test_views_do_not_wander(step: Any) -> None:
+    """What is done grows with the length of a chain, and not with its square."""
+    rules = [rewrite.rewriter for rewrite in STRUCTURE]
+    steps = []
+    for length in (60, 120):
+        v: Any = x
+        for k in range(length):
+            v = lt.tanh(step(lt.exp(v) + 1.0, k))
+        fgraph = FunctionGraph(list(explicit_graph_inputs(v)), [v])
+        steps.append(len(EquilibriumGraphRewriter(rules).rewrite_with_log(fgraph).log.steps))
+    assert steps[1] < 2.6 * steps[0] + 100

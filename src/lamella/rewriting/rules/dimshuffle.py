@@ -102,7 +102,9 @@ def _is_moved(x: Variable[Any]) -> bool:
 def _meets_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> bool:
     (out,) = node.outputs
     clients = fgraph.get_clients(out)
-    if len(clients) != 1:
+    if not clients:
+        return True  # it was made while this pass moved it, which goes on: one step in each pass would be one too few
+    if len(clients) > 1:
         return False
     client = clients[0][0]
     if client is None or not isinstance(client.op, Elemwise):
