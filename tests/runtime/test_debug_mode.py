@@ -110,6 +110,13 @@ def test_outputs_that_share_memory() -> None:
         f(np.ones(2))
 
 
+def test_outputs_that_view_one_array_through_several_inputs() -> None:
+    c, x = lt.dscalar("c"), lt.dvector("x")
+    f = lm.function([c, x], list(lm.ifelse(c, [x, x], [x[::-1], x[1:]])), mode="DebugMode")
+    assert [v.tolist() for v in f(1.0, [1.0, 2.0])] == [[1, 2], [1, 2]]
+    assert [v.tolist() for v in f(0.0, [1.0, 2.0])] == [[2, 1], [2]]
+
+
 def test_numbers_that_are_not_finite() -> None:
     x = lt.dvector("x")
     with np.errstate(all="ignore"):

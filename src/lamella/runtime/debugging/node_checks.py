@@ -172,7 +172,11 @@ class CheckedNode:
                     f"view_map = {{{o}: [{i}]}}",
                 )
             for p in range(o):
-                if not allowed[o] & allowed[p] and shares_memory(variable.type, value, outputs[p]):
+                # Two inputs, each of which an output may view, may themselves lie in one memory.
+                viewed = [inputs[i] for i in allowed[o] | allowed[p] if inputs[i] is not None]
+                if allowed[o] and allowed[p] and any([shares_memory(variable.type, value, x) for x in viewed]):
+                    continue
+                if shares_memory(variable.type, value, outputs[p]):
                     self._fail(
                         BadViewMap, before, f"outputs {p} and {o} of {op} share memory; store a copy in one of them"
                     )
