@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lamella.tensor as lt
-from lamella.ir import Elemwise, FunctionGraph, ReducedElemwise
+from lamella.ir import Elemwise, FunctionGraph, ReducedElemwise, ifelse
 from lamella.rewriting import rewrite_graph
 from lamella.rewriting.rules.fusion import ElementwiseFusion
 from lamella.rewriting.rules.reduction_fusion import ReductionFusion
@@ -41,6 +41,12 @@ def test_what_is_no_elementwise_result_is_reduced_as_before() -> None:
     for output in (lt.sum(x), lt.sum(m.T, axis=0), lt.argmax(lt.exp(x))):
         graph = FunctionGraph([x, m], [output])
         assert fusion.rewrite(graph) is graph
+
+
+def test_a_reduction_that_only_a_branch_needs_waits_for_it() -> None:
+    e, c = lt.exp(x), lt.bscalar("c")
+    graph = FunctionGraph([c, x], [ifelse(c, lt.sum(e), lt.constant(0.0)), e])
+    assert fusion.rewrite(graph) is graph
 
 
 @pytest.mark.parametrize("word", ["fusion", "reduction_fusion", "reassociates"])

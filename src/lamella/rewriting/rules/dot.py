@@ -52,7 +52,8 @@ def outer_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] |
     """``dot(x, y) -> x * y + 0``, for a column x and a row y; for a column and a vector of one element likewise.
 
     Valid where the axis that is summed over is known to have length 1 in both. A sum begins with 0: that of -0.0 is 0.0. It pays because
-    elementwise operations fuse with others: a matrix to which an outer product is added is read and written once.
+    elementwise operations fuse with others: a matrix to which an outer product is added (the BLAS calls that ger) is read and written once, in place
+    where nobody needs it any more.
     """
     match node.inputs:
         case (TensorVariable() as x, TensorVariable() as y) if x.type.shape[-1] == 1 == y.type.shape[0]:

@@ -26,6 +26,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import GraphRewriter, Observer
 from lamella.rewriting.rules.fusion import MAX_NODES_IN_A_KERNEL, elementwise_weight
+from lamella.typing_layer import needed_by
 
 __all__ = ["ReductionFusion"]
 
@@ -52,10 +53,11 @@ class ReductionFusion(GraphRewriter):
     def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
         replaced: dict[Variable[Any], Variable[Any]] = {}
         done: set[Apply[Any]] = set()
+        needs = needed_by(fgraph.order, fgraph.outputs)
         for node in fgraph.order:
             if node in done:
                 continue
-            reductions = _reductions(fgraph, node)
+            reductions = [of for of in _reductions(fgraph, node) if needs.get(of) == needs.get(node)]
             if reductions:
                 done.update(reductions)
                 joined = _joined(fgraph, node, reductions, replaced)
