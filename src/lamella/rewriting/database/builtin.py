@@ -248,6 +248,10 @@ from lamella.rewriting.rules.reshape import (
 )
 from lamella.rewriting.rules.scaled_sums import sum_of_neg, sum_of_repeated_factor, sum_of_scaled
 from lamella.rewriting.rules.shape import shape_i_of_computed, shape_of_lengths
+from lamella.rewriting.rules.softmax import (
+    log_of_part_of_softmax,
+    slope_of_log_of_softmax,
+)
 from lamella.rewriting.rules.specify_shape import (
     specify_shape_of_dimshuffle,
     specify_shape_of_elemwise,
@@ -538,6 +542,8 @@ STABILIZE: tuple[Builtin, ...] = (
     Builtin(log_of_prod, *_RUN, "reassociates"),
     Builtin(log_of_softmax, *_RUN),
     Builtin(exp_of_log_softmax, *_RUN),
+    Builtin(log_of_part_of_softmax, *_RUN),
+    Builtin(slope_of_log_of_softmax, *_RUN),
     Builtin(log_of_sigmoid, *_RUN),
     Builtin(log_of_cosh, *_RUN),
     Builtin(log1p_of_exp, *_RUN),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from lamella.ir import AnnihilatingMul, Apply, Elemwise, Mul, Neg, ScalarOp, TensorVariable, lt
 from lamella.rewriting.rules.operands import applied, instead_of, operands
 
-__all__ = ["with_factors_replaced"]
+__all__ = ["product_with", "with_factors_replaced"]
 
 _PRODUCTS: Final = (Mul, AnnihilatingMul)
 _DEPTH: Final = 4
@@ -36,18 +36,28 @@ def with_factors_replaced(
     x, y = operands(node)
     assert isinstance(node.op, Elemwise)
     if applied(kind, y):
-        made = _replaced(x, y, combined, node.op)
+        made = product_with(x, y, combined, node.op)
     elif applied(kind, x) and isinstance(node.op.scalar_op, Mul):
-        made = _replaced(y, x, combined, node.op)
+        made = product_with(y, x, combined, node.op)
     else:
         return None
     return None if made is None else instead_of(node, made)
 
 
-def _replaced(
+def product_with(
     product: TensorVariable, factor: TensorVariable, combined: Combine, op: Elemwise[Any]
 ) -> TensorVariable | None:
-    """Return the product of a product and a factor, with one of the former's factors combined with that one; None where there is none."""
+    """Return the product of a product and a factor, with one of the former's factors combined with that one; None where there is none.
+
+    Parameters
+    ----------
+    product, factor
+        What is multiplied.
+    combined
+        See `with_factors_replaced`.
+    op
+        The product that multiplies them: `mul` or `annihilating_mul`.
+    """
     path: list[tuple[Elemwise[Any], tuple[TensorVariable, ...]]] = []
     while True:
         whole = combined(product, factor)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lamella.ir import TensorVariable, lt
+from lamella.ir import TensorVariable, as_tensor_variable, lt
 from lamella.testing.rewrite_graphs.draw import Draw
 from lamella.testing.rewrite_graphs.generator import GraphsFor
 
@@ -39,6 +39,38 @@ def _log_softmax(draw: Draw) -> TensorVariable:
         draw.choose("float32", "float64"), draw.shape(1, 3, least=1), high=300.0
     )  # an infinity makes all weights NaN, not one
     return lt.exp(lt.log_softmax(x, axis=draw.integer(0, x.ndim - 1)))
+
+
+def _softmax_of_matrix(draw: Draw) -> TensorVariable:
+    shape = (draw.length(1), draw.length(1))
+    return lt.softmax(draw.tensor(draw.choose("float32", "float64"), shape, high=300.0), axis=1)
+
+
+def _part_of_softmax(draw: Draw) -> TensorVariable:
+    weights = _softmax_of_matrix(draw)
+    return draw.choose(
+        weights[:, 0], weights[lt.arange(weights.shape[0]), 0], weights[::-1], weights.T, weights[:, [0]]
+    )
+
+
+def _divided_by_weights(draw: Draw) -> TensorVariable:
+    weights = _softmax_of_matrix(draw)
+    whole = draw.tensor(weights.dtype, draw.shape_of(_argument(weights))) * lt.reciprocal(weights)
+    zeros, scale = lt.zeros_like(weights), draw.choose(-2.5, 1.0)
+    rows = lt.arange(weights.shape[0])
+    part = draw.choose(
+        zeros[:, 0].inc(scale * lt.reciprocal(weights[:, 0])),
+        zeros[rows, 0].inc(scale * lt.reciprocal(weights[rows, 0])),
+        zeros[:, [0]].inc(scale * lt.reciprocal(weights[:, [0]])),
+        zeros[0].inc(scale * lt.reciprocal(weights[0])),
+    )
+    total = lt.sum(weights, axis=1, keepdims=True)
+    return draw.choose(whole, part, whole - total, part - total) * weights
+
+
+def _argument(weights: TensorVariable) -> TensorVariable:
+    assert weights.owner is not None
+    return as_tensor_variable(weights.owner.inputs[0])
 
 
 def _entropy(draw: Draw) -> TensorVariable:
@@ -84,6 +116,8 @@ EXPONENTIALS: Final = (
     GraphsFor("log_of_difference_of_exps", lambda draw: lt.log(lt.exp(x := draw.floats()) - lt.exp(draw.beside(x)))),
     GraphsFor("log_of_expm1", lambda draw: lt.log(lt.expm1(draw.floats()))),
     GraphsFor("exp_of_log_softmax", _log_softmax),
+    GraphsFor("log_of_part_of_softmax", lambda draw: lt.log(_part_of_softmax(draw))),
+    GraphsFor("slope_of_log_of_softmax", _divided_by_weights),
     GraphsFor(
         "exp_of_stable_log",
         lambda draw: lt.exp(draw.choose(lt.softplus, lt.log_sigmoid, lt.log1mexp)(draw.floats())),
