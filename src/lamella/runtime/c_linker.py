@@ -10,12 +10,12 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from lamella.codegen import lower_to_c
+from lamella.codegen import Entry, lower_to_c
 from lamella.errors import CompilerNotFoundError
 from lamella.ir import Apply, FunctionGraph, perform_node
 from lamella.runtime.c_pieces import CompiledPiece, in_pieces
 from lamella.runtime.linking import Executable, Linker, PerformLinker, PerNodeLinker
-from lamella.runtime.node_machine import NodeFunction, NodeMachine
+from lamella.runtime.node_machine import NodeFunction, NodeMachine, NodeRecorder
 from lamella.typing_layer import ScheduledGraph, schedule
 
 __all__ = ["CLinker", "OpWiseCLinker"]
@@ -64,7 +64,39 @@ class CLinker(Linker):
 
     @override
     def for_profile(self) -> Linker:
-        return OpWiseCLinker()
+        return _TimedCLinker()
+
+
+@final
+@attrs.frozen
+class _TimedCLinker(Linker):
+    """Compiles as `CLinker` does, to functions that tell what each node cost. Those with lazy Ops run node by node."""
+
+    @override
+    def link(self, scheduled: ScheduledGraph) -> Executable:
+        if any([node.op.is_lazy for node in scheduled.order]):
+            return OpWiseCLinker().link(scheduled)
+        try:
+            return _TimedFunction(scheduled, lower_to_c(scheduled).executable())
+        except CompilerNotFoundError as error:
+            _warn_of_missing_compiler(error)
+            return PerformLinker().link(scheduled)
+
+
+@final
+@attrs.frozen(eq=False)
+class _TimedFunction:
+    scheduled: ScheduledGraph
+    entry: Entry
+
+    def __call__(self, values: Sequence[Any], /) -> list[Any]:
+        return self.entry(values)
+
+    def run_recorded(self, values: Sequence[Any], recorder: NodeRecorder) -> list[Any]:
+        results, costs = self.entry.timed(values)
+        for step, (seconds, size) in enumerate(costs):
+            recorder.ran(step, seconds, size)
+        return results
 
 
 @final

@@ -29,8 +29,8 @@ class NodeFunction(Protocol):
 class NodeRecorder(Protocol):
     """Is told of every node that has run."""
 
-    def ran(self, step: int, seconds: float, outputs: Sequence[Any]) -> None:
-        """Note that the node in that place of the order has taken that time and computed these values."""
+    def ran(self, step: int, seconds: float, size: int) -> None:
+        """Note that the node in that place of the order has taken that time, and computed new values of so many bytes."""
 
 
 @final
@@ -119,13 +119,16 @@ class NodeMachine:
         return self.run(values, self.compute)
 
     def run_recorded(self, values: Sequence[Any], recorder: NodeRecorder) -> list[Any]:
-        """Do what a call does, and tell of each node how long it took and what it computed."""
-        compute = self.compute
+        """Do what a call does, and tell of each node what it cost."""
+        compute, order, aliases = self.compute, self.scheduled.order, self.scheduled.aliases
 
         def timed(step: int, inputs: Sequence[Any]) -> Sequence[Any]:
             start = perf_counter()
             outputs = compute(step, inputs)
-            recorder.ran(step, perf_counter() - start, outputs)
+            seconds = perf_counter() - start
+            values = zip(order[step].outputs, outputs, strict=True)
+            new = [v.type.get_size(v.type.get_shape_info(value)) for v, value in values if aliases.is_fresh(v)]
+            recorder.ran(step, seconds, sum(new))
             return outputs
 
         return self.run(values, timed)

@@ -98,10 +98,9 @@ class FunctionProfile:
         How often it was called, and the time that the calls took, without the conversion of arguments.
     """
 
-    def __init__(self, order: Sequence[Apply[Any]], is_fresh: Callable[[Any], bool], name: str | None = None) -> None:
+    def __init__(self, order: Sequence[Apply[Any]], name: str | None = None) -> None:
         self.name = name
         self._order = tuple(order)
-        self._fresh = [[is_fresh(v) for v in node.outputs] for node in self._order]
         self._guard = threading.Lock()
         self.reset()
 
@@ -120,16 +119,8 @@ class FunctionProfile:
             self.calls += 1
             self.seconds += seconds
 
-    def ran(self, step: int, seconds: float, outputs: Sequence[Any]) -> None:
-        """Note that a node ran: its place in the order, the time, and what it computed."""
-        variables = self._order[step].outputs
-        size = sum(
-            [
-                v.type.get_size(v.type.get_shape_info(value))
-                for v, value, fresh in zip(variables, outputs, self._fresh[step], strict=True)
-                if fresh
-            ]
-        )
+    def ran(self, step: int, seconds: float, size: int) -> None:
+        """Note that a node ran: its place in the order, the time, and the bytes of the new values that it computed."""
         with self._guard:
             self._node_calls[step] += 1
             self._node_seconds[step] += seconds
@@ -224,7 +215,7 @@ class ProfiledExecutable:
     def __init__(self, run: Executable, scheduled: ScheduledGraph, name: str | None) -> None:
         self._run = run
         timed = run.scheduled if isinstance(run, RunsNodes) else scheduled
-        self.profile = FunctionProfile(timed.order, timed.aliases.is_fresh, name)
+        self.profile = FunctionProfile(timed.order, name)
 
     def __call__(self, values: Sequence[Any], /) -> list[Any]:
         """Return the values of the outputs, given those of the inputs, and note the time."""

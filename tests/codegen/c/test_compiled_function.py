@@ -402,3 +402,22 @@ class TestModule:
         for i in range(3000):
             expected = expected + value if i % 2 else expected * value
         assert np.array_equal(module.executable()([value])[0], expected)
+
+
+def test_a_timed_call_tells_what_each_step_costs() -> None:
+    x, y = lt.dvector("x"), lt.dmatrix("y")
+    graph = FunctionGraph([x, y], [lt.exp(x), y.T, lt.sum(y)])
+    scheduled = schedule(graph)
+    entry = lower_to_c(scheduled).executable()
+    given = [np.ones(10), np.ones((3, 4))]
+    results, costs = entry.timed(given)
+    for found, wanted in zip(results, entry(given), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    sizes = {type(node.op).__name__: size for node, (_, size) in zip(scheduled.order, costs, strict=True)}
+    assert sizes == {"Elemwise": 80, "DimShuffle": 0, "Sum": 8}
+    assert all(0 <= seconds < 1 for seconds, _ in costs)
+    with pytest.raises(TypeError, match="takes 2 inputs, not 1"):
+        entry.timed(given[:1])
+    failing = lower_to_c(schedule(FunctionGraph([x, y], [x + y]))).executable()
+    with pytest.raises(ValueError, match=r"10|4"):
+        failing.timed(given)

@@ -34,6 +34,9 @@ class Entry(Protocol):
     def __call__(self, inputs: Sequence[Any], /) -> list[Any]:
         """Return the outputs. Arrays are checked as far as memory safety needs: dtype, dimensions, known lengths."""
 
+    def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int]]]:
+        """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays."""
+
 
 class Library(Protocol):
     """A loaded shared object."""

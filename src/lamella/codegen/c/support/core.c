@@ -1,6 +1,7 @@
 /* Services that need no host: memory, loops over several dimensions, and the steps of a function. */
 
 #include <stdlib.h>
+#include <time.h>
 
 /* Elements from which on a pass lets others run. */
 #define LM_LONG_PASS 50000
@@ -222,7 +223,41 @@ static int lm_refer(lm_call *const call, const lm_program *const program, const 
     return call->serve->reference(call, call->step, step->n_in, values, step->n_out, outputs);
 }
 
-static int lm_run_steps(lm_call *const call, const lm_program *const program, char *const frame)
+/* What a step cost: its time, and the bytes of its outputs, but for those that lie in the memory of an input. */
+typedef struct {
+    double seconds;
+    lm_int bytes;
+} lm_cost;
+
+static double lm_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static lm_int lm_new_bytes(const lm_program *const program, const lm_step *const step, void *const *const at)
+{
+    lm_int total = 0;
+    for (int k = step->n_in; k < step->n_in + step->n_out; ++k) {
+        const lm_type *const type = program->variables[step->variables[k]].type;
+        if (type->dtype == LM_OBJECT) continue;
+        lm_array *const output = at[k];
+        int is_new = 1;
+        for (int i = 0; i < step->n_in; ++i) {
+            if (at[i] == NULL || program->variables[step->variables[i]].type->dtype == LM_OBJECT) continue;
+            const lm_array *const input = at[i];
+            if (output->block == NULL ? output->data == input->data : output->block == input->block) is_new = 0;
+        }
+        lm_int bytes = is_new * type->itemsize;
+        for (int axis = 0; axis < type->ndim; ++axis) bytes *= lm_shape(output)[axis];
+        total += bytes;
+    }
+    return total;
+}
+
+/* Run the steps; where `costs` is not NULL, note there what each of them cost. */
+static int lm_run_steps(lm_call *const call, const lm_program *const program, char *const frame, lm_cost *const costs)
 {
     const lm_variable *const variables = program->variables;
     void *at[program->most_operands + 1];
@@ -231,9 +266,11 @@ static int lm_run_steps(lm_call *const call, const lm_program *const program, ch
         const int n = step->n_in + step->n_out, *const numbers = step->variables;
         call->step = i;
         for (int k = 0; k < n; ++k) at[k] = numbers[k] < 0 ? NULL : frame + variables[numbers[k]].offset;
+        const double start = LM_UNLIKELY(costs != NULL) ? lm_now() : 0;
         int status = step->run == NULL ? LM_REFER : step->run(call, at);
         if (LM_UNLIKELY(status == LM_REFER)) status = lm_refer(call, program, step, at);
         if (LM_UNLIKELY(status < 0)) return -1;
+        if (LM_UNLIKELY(costs != NULL)) costs[i] = (lm_cost){lm_now() - start, lm_new_bytes(program, step, at)};
         for (int k = n; k < n + step->n_dead; ++k)
             lm_drop(call, variables[numbers[k]].type, frame + variables[numbers[k]].offset);
     }

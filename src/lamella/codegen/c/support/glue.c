@@ -445,7 +445,7 @@ static void lm_annotate(Entry *const entry, const int step)
     PyErr_Restore(type, value, traceback);
 }
 
-static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *const values)
+static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *const values, lm_cost *const costs)
 {
     const lm_program *const program = entry->library->program;
     if (lm_take_inputs(program, frame, values) < 0) return NULL;
@@ -453,7 +453,7 @@ static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *
     memcpy(call.spare, entry->kept, (size_t)entry->n_kept * sizeof(lm_block *));
     entry->n_kept = 0;
     PyObject *results = NULL;
-    if (lm_run_steps(&call, program, frame.variables) == 0) results = lm_give_outputs(program, frame);
+    if (lm_run_steps(&call, program, frame.variables, costs) == 0) results = lm_give_outputs(program, frame);
     else {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         lm_annotate(entry, call.step);
@@ -471,15 +471,11 @@ static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *
     return results;
 }
 
-static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args, const size_t nargsf, PyObject *const names)
+static PyObject *lm_entry_run(PyObject *const self, PyObject *const inputs, lm_cost *const costs)
 {
     Entry *const entry = (Entry *)self;
     const lm_program *const program = entry->library->program;
-    if (PyVectorcall_NARGS(nargsf) != 1 || (names != NULL && PyTuple_GET_SIZE(names) != 0)) {
-        PyErr_SetString(PyExc_TypeError, "a compiled function takes one argument, the sequence of its inputs");
-        return NULL;
-    }
-    PyObject *const values = PySequence_Fast(args[0], "the inputs of a compiled function are a sequence");
+    PyObject *const values = PySequence_Fast(inputs, "the inputs of a compiled function are a sequence");
     if (values == NULL) return NULL;
     PyObject *results = NULL;
     char small[1024];
@@ -493,13 +489,47 @@ static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args
     else {
         Py_INCREF(self);
         const Frame frame = lm_lay_out(entry, memory);
-        results = lm_run(entry, frame, PySequence_Fast_ITEMS(values));
+        results = lm_run(entry, frame, PySequence_Fast_ITEMS(values), costs);
         for (int i = 0; i < program->n_inputs; ++i) Py_XDECREF(frame.objects[i]);
         Py_DECREF(self);
     }
     if (memory != small) PyMem_Free(memory);
     Py_DECREF(values);
     return results;
+}
+
+static PyObject *lm_entry_call(PyObject *const self, PyObject *const *const args, const size_t nargsf, PyObject *const names)
+{
+    if (PyVectorcall_NARGS(nargsf) != 1 || (names != NULL && PyTuple_GET_SIZE(names) != 0)) {
+        PyErr_SetString(PyExc_TypeError, "a compiled function takes one argument, the sequence of its inputs");
+        return NULL;
+    }
+    return lm_entry_run(self, args[0], NULL);
+}
+
+static PyObject *lm_entry_timed(PyObject *const self, PyObject *const inputs)
+{
+    const int n = ((Entry *)self)->library->program->n_steps;
+    lm_cost *const costs = PyMem_Calloc((size_t)n + 1, sizeof(lm_cost));
+    if (costs == NULL) return PyErr_NoMemory();
+    PyObject *const results = lm_entry_run(self, inputs, costs);
+    PyObject *const told = results == NULL ? NULL : PyList_New(n);
+    for (int i = 0; told != NULL && i < n; ++i) {
+        PyObject *const cost = Py_BuildValue("dn", costs[i].seconds, (Py_ssize_t)costs[i].bytes);
+        if (cost == NULL) {
+            Py_DECREF(told);
+            Py_DECREF(results);
+            PyMem_Free(costs);
+            return NULL;
+        }
+        PyList_SET_ITEM(told, i, cost);
+    }
+    PyMem_Free(costs);
+    if (told == NULL) {
+        Py_XDECREF(results);
+        return NULL;
+    }
+    return Py_BuildValue("NN", results, told);
 }
 
 /* ---------------------------------------------------------------------------------------------- the module */
@@ -652,12 +682,18 @@ static PyMemberDef lm_entry_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+static PyMethodDef lm_entry_methods[] = {
+    {"timed", lm_entry_timed, METH_O, "Do what a call does; return the outputs, and for each step its seconds and the bytes it allocated."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyType_Slot lm_entry_slots[] = {
     {Py_tp_doc, "A compiled function: call it with the sequence of its inputs."},
     {Py_tp_dealloc, lm_entry_dealloc},
     {Py_tp_traverse, lm_entry_traverse},
     {Py_tp_clear, lm_entry_clear},
     {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_methods, lm_entry_methods},
     {Py_tp_members, lm_entry_members},
     {0, NULL},
 };
