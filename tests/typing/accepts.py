@@ -333,3 +333,25 @@ class TestsOfRewrites(RewriteTester):
     def test_one(self) -> None:
         assert_type(self.assert_graph(graph, [x], fires="mul_by_one"), FunctionGraph)
         self.assert_unchanged(x)
+
+
+# Modes that look at nodes.
+
+
+def watch(fgraph: FunctionGraph, i: int, node: Apply, fn: lm.NodeThunk) -> None:
+    assert_type(fn.inputs[0][0], Any)
+    assert_type(i, int)
+
+
+def run_first(fgraph: FunctionGraph, i: int, node: Apply, *thunks: lm.NodeThunk) -> None:
+    for thunk in thunks:
+        assert_type(thunk(), None)
+
+
+assert_type(lm.MonitorMode(pre_func=watch, post_func=lm.detect_nan).excluding("fusion"), lm.MonitorMode)
+assert_type(lm.NanGuardMode(nan_is_error=True, inf_is_error=False), lm.NanGuardMode)
+lm.DebugMode(check_preallocated_output=("previous", "strided"), require_matching_strides="warn", stability_patience=3)
+lm.WrapLinker([lm.VMLinker(), lm.OpWiseCLinker()], run_first)
+assert_type(lm.WrapLinkerMany([lm.PerformLinker()], [run_first, run_first]), lm.WrapLinker)
+watched = lm.function([x], x + 1, mode=lm.MonitorMode(post_func=watch), profile=True)
+assert_type(watched.profile, lm.FunctionProfile | None)

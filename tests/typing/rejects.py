@@ -231,3 +231,18 @@ def rewrites_tested_wrongly(x: TensorVariable) -> None:
     verify_rewrite("mul_by_one", x)  # type: ignore[arg-type]
     register_graphs("mul_by_one", lambda: x)  # type: ignore[misc, arg-type]
     verify_rewrite(lt.exp)  # type: ignore[arg-type]
+
+
+def monitor_of_three(fgraph: FunctionGraph, i: int, node: Apply) -> None: ...
+
+
+def modes_made_wrongly(x: TensorVariable) -> None:
+    lm.NanGuardMode()  # type: ignore[call-arg]
+    lm.NanGuardMode(nan_is_error="yes", inf_is_error=True)  # type: ignore[arg-type]
+    lm.DebugMode(require_matching_strides=2)  # type: ignore[arg-type]
+    lm.DebugMode(check_preallocated_output=("anything",))  # type: ignore[arg-type]
+    lm.MonitorMode(post_func=monitor_of_three)  # type: ignore[arg-type]
+    lm.MonitorMode(linker=lm.CLinker())  # type: ignore[arg-type]
+    lm.WrapLinker([lm.CLinker()], monitor_of_three)  # type: ignore[list-item, arg-type]
+    lm.function([x], x, profile="yes")  # type: ignore[arg-type]
+    lm.DebugMode().check_c_code = False  # type: ignore[misc]
