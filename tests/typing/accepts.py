@@ -311,7 +311,8 @@ def negated_twice(fgraph: FunctionGraph, node: Apply) -> list[Variable] | None:
 
 
 def negations(draw: Draw) -> list[TensorVariable]:
-    return [-(-draw.tensor("float64", draw.shape(1, 2)))]
+    negated = -draw.tensor("float64", draw.shape(1, 2))
+    return [-negated]
 
 
 register_graphs("a_rewrite_of_ones_own", quotients, lambda draw: draw.floats() * 2)
