@@ -2,8 +2,9 @@
 
 A rewrite that may be applied by default has the tag ``fast_run``, and ``fast_compile`` where it is cheap and makes graphs smaller. One
 that assumes that there are no NaN or infinities has ``nan_unsafe`` and not ``fast_run``; one that may drop the error of a wrong shape, or make
-another of it, has ``shape_unsafe``; one that changes the order of floating-point sums has ``reassociates``. Those of the group ``stabilize`` change values on
-purpose, to more exact ones; without that group, and ``reassociates``, results are what they are without rewriting.
+another of it, has ``shape_unsafe``; one that changes the order of floating-point sums, or rounds otherwise, has ``reassociates``. Those of
+the group ``stabilize`` change values on purpose, to more exact ones; without that group, and ``reassociates``, results are what they are
+without rewriting.
 """
 
 from __future__ import annotations
@@ -157,6 +158,7 @@ from lamella.rewriting.rules.joining import (
     join_of_empty,
     join_of_join,
     join_of_one,
+    join_of_parts,
     join_of_scalars,
     join_of_split,
     make_vector_of_elements,
@@ -269,6 +271,7 @@ from lamella.rewriting.rules.subtensor import (
 from lamella.rewriting.rules.subtensor_lift import (
     subtensor_across_join,
     subtensor_of_dimshuffle,
+    subtensor_of_dot,
     subtensor_of_elemwise,
     subtensor_of_fill,
     subtensor_of_reduction,
@@ -375,6 +378,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(join_of_join, *_RUN),
     Builtin(join_of_scalars, *_RUN),
     Builtin(join_of_split, *_RUN, "shape_unsafe"),
+    Builtin(join_of_parts, *_RUN),
     Builtin(make_vector_of_elements, *_RUN),
     Builtin(split_into_one, *_RUN),
     Builtin(split_of_join, *_RUN, "shape_unsafe"),
@@ -416,6 +420,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(subtensor_across_join, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_elemwise, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_reduction, *_RUN, "shape_unsafe", "reassociates"),
+    Builtin(subtensor_of_dot, *_RUN, "reassociates"),
     Builtin(extreme_of_fill, *_RUN, "shape_unsafe"),
     Builtin(dimshuffle_of_elemwise, *_RUN),
     Builtin(sum_of_zeros, *_RUN, "shape_unsafe"),
@@ -581,7 +586,7 @@ SPECIALIZE: tuple[Builtin, ...] = (
     *STRUCTURE,
     *ALGEBRA,
     Builtin(integer_power, *_RUN),
-    Builtin(power_by_halves, *_RUN),
+    Builtin(power_by_halves, *_RUN, "reassociates"),
     Builtin(divide_integer_by_power_of_two, *_RUN),
     Builtin(annihilating_mul_of_switch, *_RUN),
     Builtin(power_by_small_integer, *_RUN, "reassociates"),
