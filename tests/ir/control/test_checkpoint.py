@@ -140,6 +140,16 @@ def test_functions_of_several_values() -> None:
     np.testing.assert_allclose(lm.grad(lt.sum(first + second), x).eval(given), 3.0 + np.cos([2.0]))
 
 
+def test_a_function_keeps_its_name_and_its_options() -> None:
+    @lm.checkpoint
+    def power(v: TensorVariable, exponent: int = 2) -> TensorVariable:
+        """Raise to a power."""
+        return v**exponent
+
+    assert (power.__name__, power.__doc__) == ("power", "Raise to a power.")
+    assert lm.grad(lt.sum(power(x, exponent=3)), x).eval({x: [2.0]}) == 12.0
+
+
 def test_what_the_inputs_do_not_give_is_missed() -> None:
     y = lt.dvector("y")
     with pytest.raises(MissingInputError, match="y"):

@@ -8,8 +8,9 @@ costs one more evaluation of the part, and saves its memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, final, overload
+from typing import Any, ParamSpec, TypeVar, final, overload
 
 import attrs
 from typing_extensions import override
@@ -96,7 +97,8 @@ class Checkpoint(OpFromGraph):
         return [found[v] if v in found else DisconnectedType()() for v in again]
 
 
-TensorFunction = Callable[..., TensorVariable | Sequence[TensorVariable]]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @overload
@@ -110,7 +112,7 @@ def checkpoint(
 
 
 @overload
-def checkpoint(outputs: Callable[..., Any], inputs: None = None) -> Callable[..., Any]: ...
+def checkpoint(outputs: Callable[P, R], inputs: None = None) -> Callable[P, R]: ...
 
 
 def checkpoint(
@@ -126,7 +128,8 @@ def checkpoint(
     Parameters
     ----------
     outputs
-        A Variable, or several; or a function that returns such. Of a function, what it takes from elsewhere counts as inputs too.
+        A Variable, or several; or a function that returns such. Of a function, the arguments without a keyword are inputs, and what it takes from
+        elsewhere counts as inputs too.
     inputs
         Where to begin again. By default the inputs of the graph, shared variables included.
 
@@ -155,14 +158,14 @@ def checkpoint(
 
 
 def _checkpointed(function: Callable[..., Any]) -> Callable[..., Any]:
-    def checkpointed(*args: Any) -> Any:
+    @wraps(function)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
         given = [x if isinstance(x, Variable) else as_tensor_variable(x) for x in args]
         parameters = [x.type() for x in given]
-        returned = function(*parameters)
+        returned = function(*parameters, **kwargs)
         ends = [returned] if isinstance(returned, Variable) else list(returned)
         captured = _captured(ends, parameters)
-        op = Checkpoint([*parameters, *captured], ends)
-        made = op.make_node(*given, *captured).outputs
+        made = Checkpoint([*parameters, *captured], ends).make_node(*given, *captured).outputs
         return made[0] if isinstance(returned, Variable) else type(returned)(made)
 
     return checkpointed
