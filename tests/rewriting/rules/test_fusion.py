@@ -54,6 +54,14 @@ def test_what_reads_the_same_array_is_one_node() -> None:
     ]
 
 
+def test_what_is_only_reduced_joins_what_reads_the_same_array_earlier() -> None:
+    """The total could be computed last, but there the array would be read once more."""
+    outputs = [lt.exp(m) / lt.sum(lt.square(m), axis=1, keepdims=True), lt.sum(lt.sin(m))]
+    graph = _fused(*outputs)
+    assert "Composite{Square(i0), Sin(i0)}" in _elementwise(graph)
+    assert_same_meaning(FunctionGraph([x, y, m], outputs), graph, [X, Y, M])
+
+
 def test_a_path_that_leaves_a_group_does_not_come_back() -> None:
     e = lt.exp(x)
     outputs = [lt.sin(e) * lt.sum(e), lt.cos(e)]

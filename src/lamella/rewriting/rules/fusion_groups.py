@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from lamella.ir import Apply, FunctionGraph, TensorType, Variable
+from lamella.ir import Apply, CAReduce, FunctionGraph, TensorType, Variable
 from lamella.typing_layer import needed_by
 
 __all__ = ["Groups", "group_nodes"]
@@ -126,25 +126,40 @@ class _Grouping:
         self._parent[self._find(b)] = self._find(a)
 
     def raise_levels(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
-        """Move each component to the level of one that it could join, if what it needs is there by then."""
+        """Move each component to the level of one that it could join, if what it needs is there by then.
+
+        That is one whose results it uses; or, for one whose results are only reduced, so that none has to be kept until later, one that
+        reads the same array.
+        """
         level = self._level
+        readers: dict[tuple[Variable[Any], Hashable], int] = {}
         for members in sorted(components.values(), key=lambda nodes: -level[nodes[0]]):
             own = level[members[0]]
             inside = frozenset(members)
             edges = [edge for node in members for edge in self._owners[node] if edge[0] not in inside]
-            highest = min([level[owner] - (0 if joins else 1) for owner, joins in edges], default=own)
-            if highest > own and any([joins and level[owner] == highest for owner, joins in edges]):
-                level.update(dict.fromkeys(members, highest))
+            highest = min([level[owner] - (0 if joins else 1) for owner, joins in edges], default=None)
+            read = [(v, self._needs.get(node)) for node in members for v in _whole_inputs(node)]
+            target = own
+            if highest is not None and any([joins and level[owner] == highest for owner, joins in edges]):
+                target = max(own, highest)
+            elif self._is_only_reduced(members, inside):
+                met = [readers[key] for key in read if key in readers]
+                target = min([at for at in met if at > own and (highest is None or at <= highest)], default=own)
+            if target != own:
+                level.update(dict.fromkeys(members, target))
+            readers.update(dict.fromkeys(read, target))
+
+    def _is_only_reduced(self, members: Iterable[AnyNode], inside: frozenset[AnyNode]) -> bool:
+        """Whether nothing but reductions needs what some nodes compute."""
+        clients = [client for node in members for out in node.outputs for client, _ in self._fgraph.get_clients(out)]
+        return all([client in inside or (client is not None and isinstance(client.op, CAReduce)) for client in clients])
 
     def join_siblings(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
         """Join components of one level that read the same array: there is no path between them."""
         readers: dict[tuple[Variable[Any], int, Hashable], AnyNode] = {}
         for members in components.values():
             for node in members:
-                pattern = _pattern(node.outputs[0])
-                for variable in node.inputs:
-                    if variable.is_constant or _pattern(variable) != pattern:
-                        continue
+                for variable in _whole_inputs(node):
                     first = readers.setdefault((variable, self._level[node], self._needs.get(node)), node)
                     if first is not node:
                         self._unite(first, node)
@@ -191,3 +206,9 @@ class _Grouping:
 def _pattern(variable: Variable[Any]) -> tuple[bool, ...] | None:
     type = variable.type
     return type.broadcastable if isinstance(type, TensorType) else None
+
+
+def _whole_inputs(node: AnyNode) -> list[Variable[Any]]:
+    """Return the inputs of a node that have the shape of its results, but constants."""
+    pattern = _pattern(node.outputs[0])
+    return [v for v in node.inputs if not v.is_constant and _pattern(v) == pattern]
