@@ -28,7 +28,7 @@ from lamella.runtime.compiled_function import Compilation, CompiledGraph, Functi
 from lamella.runtime.inputs import In, Out
 from lamella.runtime.mode import Mode
 from lamella.runtime.mode_registry import get_mode
-from lamella.typing_layer import schedule
+from lamella.typing_layer import ScheduledGraph, schedule
 
 __all__ = ["function"]
 
@@ -71,8 +71,7 @@ def function(
     allow_input_downcast
         `In.allow_downcast` of the inputs that are given as plain Variables.
     profile
-        Whether time and memory of its calls are collected, in `Function.profile`; as configured by default. Under `CLinker` its nodes are then
-        compiled one by one, so that each can be timed.
+        Whether time and memory of its calls are collected, in `Function.profile`; as configured by default.
 
     Returns
     -------
@@ -109,7 +108,8 @@ def function(
     rewriting = time.perf_counter()
     rewritten, rewriter, rewriting_profile = _rewritten(chosen, supervised(original, specs))
     scheduling = time.perf_counter()
-    returning = _with_copies(rewritten, [out.borrow for out in outs])
+    scheduled = _with_copies(rewritten, [out.borrow for out in outs])
+    returning = scheduled.fgraph
     updated = tuple([shared for shared, _ in pairs])
     compiled = CompiledGraph(
         specs,
@@ -122,7 +122,6 @@ def function(
         name,
         config.profile if profile is None else profile,
     )
-    scheduled = schedule(returning)
     linking = time.perf_counter()
     run = compiled.linked(scheduled)
     end = time.perf_counter()
@@ -236,12 +235,13 @@ def _check_unused(
             warnings.warn(message, stacklevel=3)
 
 
-def _with_copies(fgraph: FunctionGraph, borrowed: Sequence[bool]) -> FunctionGraph:
-    """Copy what would be returned in the memory of an input, a constant, a shared variable or another output."""
+def _with_copies(fgraph: FunctionGraph, borrowed: Sequence[bool]) -> ScheduledGraph:
+    """Copy what would be returned in the memory of an input, a constant, a shared variable or another output; and schedule."""
     while True:
-        must_copy = schedule(fgraph).storage.must_copy
+        scheduled = schedule(fgraph)
+        must_copy = scheduled.storage.must_copy
         copied = [copy and not (i < len(borrowed) and borrowed[i]) for i, copy in enumerate(must_copy)]
         if not any(copied):
-            return fgraph
+            return scheduled
         # One Variable that is returned twice is copied twice: its copy is one node, so the second copy is one of the first.
         fgraph = fgraph.with_outputs([deep_copy_op(o) if c else o for o, c in zip(fgraph.outputs, copied, strict=True)])

@@ -29,7 +29,9 @@ class CLoweringTable:
     """How each Op becomes C.
 
     A function registered for a class of Ops is given the Op and the `Step` to write. An Op without a function, or for whose
-    types the function raises `LoweringError`, is computed by its `perform`, called from C.
+    types the function raises `LoweringError`, is computed by its `perform`, called from C. What a function writes depends on the Op, on the
+    types and the constants among the inputs and outputs, and on what it asks of the step: it is not called again for a node of which
+    these are the same.
     """
 
     def __init__(self) -> None:

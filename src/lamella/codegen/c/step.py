@@ -183,6 +183,8 @@ class Step:
         The statements so far.
     may_refer
         Whether the reference interpreter may have to compute the step.
+    asked_aliases
+        Whether the lowering asked which inputs may share memory.
     """
 
     def __init__(
@@ -202,6 +204,7 @@ class Step:
         self._outputs = tuple(outputs)
         self._storage = tuple(storage)
         self._aliases = aliases
+        self.asked_aliases = False
 
     number = ""
 
@@ -255,6 +258,7 @@ class Step:
 
     def may_alias(self, i: int, j: int) -> bool:
         """Whether two inputs may share memory; one that is given twice does."""
+        self.asked_aliases = True
         return self._aliases.may_alias(self.node.inputs[i], self.node.inputs[j])
 
     def attempt(self, call: str) -> None:
