@@ -12,7 +12,7 @@ const lm_program lamella_program = {...};                              what the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final, final
 
 import attrs
@@ -21,7 +21,7 @@ from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.step import Array, Object, Place, Step, Storage
 from lamella.codegen.c.unit import KERNEL_NAME, Unit, initializer
 from lamella.errors import LoweringError
-from lamella.ir import Apply, Constant, Elemwise, TensorType, Variable
+from lamella.ir import Apply, Constant, Elemwise, TensorType, Variable, canonical
 from lamella.typing_layer import ScheduledGraph
 
 __all__ = ["CProgram", "write_program"]
@@ -67,6 +67,7 @@ class _Writer:
         self._scheduled = scheduled
         self._unit = Unit()
         self._in_frame = _stored_in_frame(scheduled)
+        self._lowered: dict[tuple[Hashable, ...], tuple[str | None, tuple[bool, ...]]] = {}
 
     def write(self) -> CProgram:
         fgraph, order = self._scheduled.fgraph, self._scheduled.order
@@ -92,15 +93,35 @@ class _Writer:
         return self._unit.tensor_type(type) if isinstance(type, TensorType) else self._unit.object_type()
 
     def _write_step(self, node: Apply[Any]) -> _WrittenStep:
+        key = self._what_lowering_sees(node)
+        known = self._lowered.get(key)
+        if known is None:
+            step = self._new_step(node)
+            known = self._write_function(step)
+            if not step.asked_aliases:  # which is a fact about the node and its place in the graph
+                self._lowered[key] = known
+        return _WrittenStep(node, *known)
+
+    def _what_lowering_sees(self, node: Apply[Any]) -> tuple[Hashable, ...]:
+        """Return what is equal for two nodes only if they are lowered alike; it holds addresses of what the graph keeps alive."""
+        op, escaping = node.op, self._scheduled.storage.escaping
+        return (
+            id(op if op.not_identity else canonical(op)),
+            tuple([id(v if isinstance(v, Constant) else canonical(v.type)) for v in node.inputs]),
+            tuple([(id(canonical(v.type)), v in escaping, v in self._in_frame) for v in node.outputs]),
+        )
+
+    def _write_function(self, step: Step) -> tuple[str | None, tuple[bool, ...]]:
+        """Return the name of the function of a step (None if the reference interpreter computes it), and which inputs it reads."""
+        node = step.node
         every = (True,) * len(node.inputs)
-        step = self._new_step(node)
         try:
             c_lowering.lower(step)
         except LoweringError:
-            return _WrittenStep(node, None, every)
+            return None, every
         body = "\n".join(step.lines)
         if body == "return LM_REFER;":
-            return _WrittenStep(node, None, every)
+            return None, every
         names = set(re.findall(r"\b[xz]\d+\b", body))
         lines: list[str] = []
         for i, variable in enumerate(node.inputs):
@@ -119,7 +140,7 @@ class _Writer:
             "step",
         )
         reads = every if step.may_refer else tuple([f"x{i}" in names for i in range(len(node.inputs))])
-        return _WrittenStep(node, function, reads)
+        return function, reads
 
     def _new_step(self, node: Apply[Any]) -> Step:
         def place(variable: Variable[Any], name: str, is_output: bool) -> Place:
