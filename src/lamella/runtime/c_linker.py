@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, final
 
 import attrs
 from typing_extensions import override
 
-from lamella.codegen import Entry, lower_to_c
+from lamella.codegen import Entry, lower_to_c, write_program
 from lamella.errors import CompilerNotFoundError
 from lamella.ir import Apply, FunctionGraph, perform_node
 from lamella.runtime.c_pieces import CompiledPiece, in_pieces
@@ -118,22 +121,35 @@ class OpWiseCLinker(PerNodeLinker):
 
 def _c_functions(order: Sequence[Apply[Any]]) -> NodeFunction:
     """Return what computes each node: C functions, Python for lazy nodes, which have nothing to compute but a choice."""
-    functions: dict[int, tuple[Executable, tuple[int, ...]]] = {}
+    graphs: dict[int, FunctionGraph] = {}
+    read_by: dict[int, tuple[int, ...]] = {}
     for step, node in enumerate(order):
         if node.op.is_lazy:
             continue
         if isinstance(node.op, CompiledPiece):
-            graph, places = node.op.fgraph, tuple(range(node.nin))
+            graphs[step], read_by[step] = node.op.fgraph, tuple(range(node.nin))
         else:
             read = {v: node.inputs.index(v) for v in node.inputs if not v.is_constant}
-            graph, places = FunctionGraph(read, node.outputs), tuple(read.values())
-        functions[step] = lower_to_c(schedule(graph)).executable(), places
+            graphs[step], read_by[step] = FunctionGraph(read, node.outputs), tuple(read.values())
+    functions = dict(zip(graphs, _compiled_side_by_side(list(graphs.values())), strict=True))
 
     def compute(step: int, inputs: Sequence[Any]) -> Sequence[Any]:
-        compiled = functions.get(step)
-        if compiled is None:
+        function = functions.get(step)
+        if function is None:
             return perform_node(order[step], inputs)
-        function, places = compiled
-        return function([inputs[place] for place in places])
+        return function([inputs[place] for place in read_by[step]])
 
     return compute
+
+
+def _compiled_side_by_side(graphs: Sequence[FunctionGraph]) -> list[Executable]:
+    """Compile graphs, several at a time: the compiler is a process of its own."""
+    scheduled = [schedule(graph) for graph in graphs]
+    alike = {write_program(one).text: one for one in scheduled}
+    if len(alike) > 1:
+        with ThreadPoolExecutor(min(len(alike), os.cpu_count() or 1)) as pool:
+            # Each thread needs the configuration of this one.
+            made = [pool.submit(copy_context().run, lower_to_c, one) for one in alike.values()]
+        kept = [future.result() for future in made]  # while these are alive, what they loaded is found again
+        return [lower_to_c(one).executable() for one in scheduled] if kept else []
+    return [lower_to_c(one).executable() for one in scheduled]

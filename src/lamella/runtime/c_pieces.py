@@ -4,13 +4,15 @@
 
     ->  c = piece0(...); a = piece1(x); b = piece2(x); y = ifelse(c, a, b); z = piece3(y)
 
-The nodes of a piece are neighbours in the order of the schedule, so the order of the pieces is right whatever they overwrite. Either all of
-them are needed in a call, or none is: they are needed by the same input of the same lazy node, or in any case.
+The nodes of a piece are neighbours in an order that is right whatever they overwrite, so the order of the pieces is. Either all of
+them are needed in a call, or none is: they are needed by the same input of the same lazy node, or in any case. Of the orders that are right,
+one is taken that makes few pieces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from heapq import heappop, heappush
 from itertools import groupby
 from typing import Any, final
 
@@ -18,11 +20,14 @@ import attrs
 from typing_extensions import override
 
 from lamella.ir import Apply, FunctionGraph, Op, OutputStorage, Variable, interpret
-from lamella.typing_layer import ScheduledGraph, find_aliases, needed_by
+from lamella.typing_layer import DestroyHandler, ScheduledGraph, find_aliases, needed_by
 
 __all__ = ["CompiledPiece", "in_pieces"]
 
 AnyVariable = Variable[Any]
+
+_Kind = tuple[Hashable, bool]
+"""Who needs a node, and whether it is lazy."""
 
 
 @final
@@ -60,11 +65,46 @@ def in_pieces(scheduled: ScheduledGraph) -> FunctionGraph:
     fgraph = scheduled.fgraph
     needs = needed_by(scheduled.order, fgraph.outputs)
     new: dict[AnyVariable, AnyVariable] = {}
-    for (_, is_lazy), run in groupby(scheduled.order, lambda node: (needs.get(node), node.op.is_lazy)):
+    kinds: dict[Apply[Any], _Kind] = {node: (needs.get(node), node.op.is_lazy) for node in scheduled.order}
+    for (_, is_lazy), run in groupby(_grouped(scheduled, kinds), kinds.__getitem__):
         nodes = list(run)
         for part in [[node] for node in nodes] if is_lazy or not _is_piece(nodes, scheduled) else [nodes]:
             new.update(_replaced(part, new) if is_lazy else _compiled(part, scheduled, new))
     return FunctionGraph(fgraph.inputs, [new.get(v, v) for v in fgraph.outputs])
+
+
+def _grouped(scheduled: ScheduledGraph, kinds: Mapping[Apply[Any], _Kind]) -> list[Apply[Any]]:
+    """Return the nodes in an order that is right, too, and has few changes from one kind of node to another."""
+    order = scheduled.order
+    given = frozenset(scheduled.fgraph.inputs)
+    places = {node: i for i, node in enumerate(order)}
+    overwriting = DestroyHandler().orderings(scheduled.fgraph)
+    waiting: dict[Apply[Any], int] = {}
+    followers: dict[Apply[Any], list[Apply[Any]]] = {}
+    ready: dict[_Kind, list[int]] = {}
+    for node in order:
+        needed = {v.owner for v in node.inputs if v.owner in places and v not in given}
+        needed.update([other for other in overwriting.get(node, ()) if other in places])
+        waiting[node] = len(needed)
+        for other in needed:
+            if other is not None:
+                followers.setdefault(other, []).append(node)
+        if not needed:
+            heappush(ready.setdefault(kinds[node], []), places[node])
+    found: list[Apply[Any]] = []
+    kind: _Kind | None = None
+    while ready:
+        if kind not in ready:  # what others may wait for comes first, then lazy nodes
+            kind = min(ready, key=lambda other: (other[1], ready[other][0]))
+        node = order[heappop(ready[kind])]
+        if not ready[kind]:
+            del ready[kind]
+        found.append(node)
+        for follower in followers.get(node, ()):
+            waiting[follower] -= 1
+            if not waiting[follower]:
+                heappush(ready.setdefault(kinds[follower], []), places[follower])
+    return found
 
 
 def _ends(nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph) -> tuple[list[AnyVariable], list[AnyVariable]]:
