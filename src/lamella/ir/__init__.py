@@ -90,6 +90,7 @@ from lamella.ir.graph import orphans_between as orphans_between
 from lamella.ir.graph import perform_node as perform_node
 from lamella.ir.graph import rebuild_node as rebuild_node
 from lamella.ir.graph import slice_type as slice_type
+from lamella.ir.graph import strict_key as strict_key
 from lamella.ir.graph import substitute as substitute
 from lamella.ir.graph import toposort as toposort
 from lamella.ir.graph import truncated_graph_inputs as truncated_graph_inputs

@@ -164,7 +164,15 @@ class CompiledCache:
         self._swept = False
 
     def load(
-        self, source: str, flags: Sequence[str], loader: Callable[[Path], T], description: str = "", context: str = ""
+        self,
+        source: str,
+        flags: Sequence[str],
+        loader: Callable[[Path], T],
+        description: str = "",
+        context: str = "",
+        *,
+        cxx: str = "",
+        compiler: Compiler | None = None,
     ) -> T:
         """Return the loaded shared object of a source, compiled now if there is none.
 
@@ -183,6 +191,10 @@ class CompiledCache:
             A few words for people who look at the cache.
         context
             Whatever else the compiled code depends on, such as the versions of headers.
+        cxx
+            A second text, in C++.
+        compiler
+            The compiler; the configured one by default.
 
         Raises
         ------
@@ -191,15 +203,15 @@ class CompiledCache:
         CompileError
             The compiler failed, or its product cannot be loaded.
         """
-        compiler = find_compiler()
-        parts = (source, *flags, compiler.identity, cpu_identity(), context)
+        compiler = compiler or find_compiler()
+        parts = (source, *flags, compiler.identity, cpu_identity(), context, *([cxx] if cxx else []))
         key = hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
         with self._guard:
             once = self._building.get(key)
             if once is None:
                 once = self._building[key] = _Once()
         with once.lock:
-            build = _Build(compiler, key, source, tuple(flags), description)
+            build = _Build(compiler, key, source, tuple(flags), description, cxx)
             path = self._entry(build)
             try:
                 return loader(path)
@@ -276,6 +288,7 @@ class _Build:
     source: str
     flags: tuple[str, ...]
     description: str
+    cxx: str = ""
 
     def run(self, folder: Path) -> Path:
         """Compile, and put the result into `folder`."""
@@ -283,15 +296,20 @@ class _Build:
         with _workplace(folder) as work:
             source, product, entry = work / f"{self.key}.c", work / "product.so", work / "entry.so"
             source.write_text(self.source, encoding="utf-8")
+            sources = [source]
+            if self.cxx:
+                sources.append(work / f"{self.key}.cc")
+                sources[1].write_text(self.cxx, encoding="utf-8")
             mapped = [f"-fdebug-prefix-map={work}={folder}"] if "-g" in self.flags else []
-            compile_shared_object(self.compiler, source, product, [*self.flags, *mapped], work)
+            compile_shared_object(self.compiler, source, product, [*self.flags, *mapped], work, *sources[1:])
             body = product.read_bytes()
             facts = {"description": self.description, "compiler": self.compiler.version, "flags": " ".join(self.flags)}
             descriptor = os.open(entry, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(body + _trailer(body, facts))
             if "-g" in self.flags:
-                os.replace(source, folder / source.name)  # a debugger shows it
+                for text in sources:  # a debugger shows them
+                    os.replace(text, folder / text.name)
             os.replace(entry, target)
         return target
 

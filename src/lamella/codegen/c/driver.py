@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ import attrs
 from lamella.config import config
 from lamella.errors import CompileError, CompilerNotFoundError
 
-__all__ = ["Compiler", "compile_shared_object", "cpu_identity", "find_compiler", "optimising_flags"]
+__all__ = ["Compiler", "accepts", "compile_shared_object", "cpu_identity", "find_compiler", "optimising_flags"]
 
 Family = Literal["gcc", "clang", "other"]
 
@@ -56,15 +57,20 @@ class Compiler:
     identity: str
 
 
-def find_compiler() -> Compiler:
+def find_compiler(wanted: str = "") -> Compiler:
     """Return the compiler that the flag `compiler` names, else the first of ``cc``, ``gcc`` and ``clang`` that runs.
+
+    Parameters
+    ----------
+    wanted
+        A command, in the place of all these.
 
     Raises
     ------
     CompilerNotFoundError
         There is none.
     """
-    return _find_compiler(config.compiler, os.environ.get("PATH", os.defpath))
+    return _find_compiler(wanted or config.compiler, os.environ.get("PATH", os.defpath))
 
 
 @cache
@@ -92,7 +98,8 @@ def _family(version: str) -> Family:
     lowered = version.lower()
     if "clang" in lowered:
         return "clang"
-    return "gcc" if "gcc" in lowered or "free software foundation" in lowered or lowered.startswith("cc ") else "other"
+    is_gcc = "gcc" in lowered or lowered.startswith(("g++ ", "cc ")) or "free software foundation" in lowered
+    return "gcc" if is_gcc else "other"
 
 
 @cache
@@ -156,7 +163,9 @@ def _link_flags(compiler: Compiler) -> tuple[str, ...]:
     return ("-shared", "-Wl,--as-needed", *libraries)
 
 
-def compile_shared_object(compiler: Compiler, source: Path, target: Path, flags: Sequence[str], folder: Path) -> None:
+def compile_shared_object(
+    compiler: Compiler, source: Path, target: Path, flags: Sequence[str], folder: Path, cxx: Path | None = None
+) -> None:
     """Compile one C file to a shared object.
 
     Parameters
@@ -166,9 +175,11 @@ def compile_shared_object(compiler: Compiler, source: Path, target: Path, flags:
     source, target
         The C file, and where to put the result.
     flags
-        Flags for compiling; those for linking are added.
+        Flags for compiling, and libraries (``-L...``, ``-l...``, ``-Wl,...``); those for linking are added.
     folder
         An existing folder for the compiler's own temporary files.
+    cxx
+        A second file, in C++; then the compiler is one of C++.
 
     Raises
     ------
@@ -176,8 +187,32 @@ def compile_shared_object(compiler: Compiler, source: Path, target: Path, flags:
         The compiler failed; the message holds what it printed.
     """
     # No -pipe: the assembler would run beside the compiler, and wait for it on a machine whose cores are busy.
-    command = [*compiler.command, *flags, str(source), "-o", str(target), *_link_flags(compiler)]
+    libraries = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
+    compiling = [flag for flag in flags if flag not in libraries]
+    sources = [str(source)]
+    if cxx is not None:
+        # The standard of C is none of C++.
+        compiling = [flag for flag in compiling if not flag.startswith("-std=gnu11")]
+        sources = ["-x", "c", str(source), "-x", "c++", str(cxx), "-x", "none"]
+    command = [*compiler.command, *compiling, *sources, "-o", str(target), *libraries, *_link_flags(compiler)]
     _run(command, {"TMPDIR": str(folder)})
+
+
+def accepts(compiler: Compiler, flags: Sequence[str], text: str) -> bool:
+    """Whether a compiler compiles and links a text with some flags."""
+    return _accepts(compiler, tuple(flags), text)
+
+
+@cache
+def _accepts(compiler: Compiler, flags: tuple[str, ...], text: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "probe.c"
+        source.write_text(text)
+        try:
+            compile_shared_object(compiler, source, Path(folder) / "probe.so", ("-fPIC", *flags), Path(folder))
+        except CompileError:
+            return False
+    return True
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:

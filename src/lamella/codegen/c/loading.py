@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sysconfig
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -12,14 +14,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Protocol, final
 
+import attrs
 import numpy as np
 
 from lamella.codegen.c.cache import CompiledCache, default_cache
 from lamella.codegen.c.driver import find_compiler, optimising_flags
+from lamella.codegen.c.interfaces.user_code import Build
 from lamella.codegen.c.unit import support_text
 from lamella.errors import CompilerNotFoundError
 
-__all__ = ["Entry", "Library", "load_library"]
+__all__ = ["Entry", "Library", "UserUnit", "load_library", "load_user_library"]
 
 Perform = Callable[[int, list[Any]], Sequence[Any]]
 """Computes a step, given its number and the values of its inputs."""
@@ -41,8 +45,48 @@ class Entry(Protocol):
 class Library(Protocol):
     """A loaded shared object."""
 
-    def link(self, constants: Sequence[Any], perform: Perform, annotate: Annotate, /) -> Entry:
-        """Return the function with values for its constants, and what computes and annotates steps."""
+    @property
+    def n_linked(self) -> int:
+        """How many functions use it."""
+
+    def link(
+        self, constants: Sequence[Any], perform: Perform, annotate: Annotate, params: tuple[Any, ...] = ..., /
+    ) -> Entry:
+        """Return the function with values for its constants, what computes and annotates steps, and the params of users' Ops."""
+
+
+@final
+@attrs.frozen
+class UserUnit:
+    """A translation unit that holds C code of users' Ops.
+
+    Attributes
+    ----------
+    source
+        Its text.
+    cxx
+        The text of a second unit, in C++; empty where there is none.
+    build
+        How it is compiled.
+    description
+        A few words for people who look at the cache.
+    """
+
+    source: str
+    cxx: str
+    build: Build
+    description: str = attrs.field(eq=False)
+
+    def link_alone(
+        self, constants: Sequence[Any], perform: Perform, annotate: Annotate, params: tuple[Any, ...]
+    ) -> Entry:
+        """Link a function that has the variables of the unit for itself: with a copy of the library that nobody else uses."""
+        with _libraries.copies_guard:
+            library = _libraries.own_copy(self)
+            made = library.link(constants, perform, annotate, params)
+            # What this code has made may outlive the function, and refer to the code: it stays.
+            _libraries.keep(self, library)
+        return made
 
 
 @final
@@ -55,6 +99,9 @@ class _Libraries:
             weakref.WeakValueDictionary()
         )
         self._host: ModuleType | None = None
+        self._copies: dict[tuple[CompiledCache, UserUnit, tuple[str, ...]], list[Library]] = {}
+        self._users: dict[tuple[CompiledCache, UserUnit, tuple[str, ...]], Library] = {}
+        self.copies_guard = threading.RLock()
 
     def host(self) -> ModuleType:
         with self._guard:
@@ -80,30 +127,90 @@ class _Libraries:
         with self._guard:
             return self._loaded.setdefault(key, made)
 
+    def load_user(self, unit: UserUnit) -> Library:
+        """Return the library of a unit, whose functions share it; it stays loaded."""
+        key = self._user_key(unit)
+        with self.copies_guard:
+            known = self._users.get(key)
+            if known is None:
+                host = self.host()
+                known = self._users[key] = self._load_user(unit, key, host.load)
+            return known
+
+    def own_copy(self, unit: UserUnit) -> Library:
+        """Return a library of a unit that no function uses: of one that is no more, where that may be, else a new copy."""
+        key = self._user_key(unit)
+        if unit.build.may_be_reused:
+            for library in self._copies.get(key, ()):
+                if library.n_linked == 0:
+                    return library
+        host = self.host()
+
+        def load_copy(path: Path) -> Library:
+            # What is loaded from one file is one library: of a copy it is another one. In some folders nothing can be run.
+            for place in (None, path.parent):
+                with tempfile.TemporaryDirectory(dir=place, prefix="lamella-copy-") as folder:
+                    copy = Path(folder) / path.name
+                    shutil.copyfile(path, copy)
+                    try:
+                        return host.load(copy)  # type: ignore[no-any-return]  # the host is a module without types
+                    except OSError:
+                        if place is not None:
+                            raise
+            raise AssertionError("there is a last place")
+
+        return self._load_user(unit, key, load_copy)
+
+    def keep(self, unit: UserUnit, library: Library) -> None:
+        """Keep a library loaded for the life of the process."""
+        kept = self._copies.setdefault(self._user_key(unit), [])
+        if library not in kept:
+            kept.append(library)
+
+    def _user_key(self, unit: UserUnit) -> tuple[CompiledCache, UserUnit, tuple[str, ...]]:
+        return default_cache(), unit, optimising_flags(find_compiler(unit.build.compiler))
+
+    def _load_user(
+        self,
+        unit: UserUnit,
+        key: tuple[CompiledCache, UserUnit, tuple[str, ...]],
+        loader: Callable[[Path], Library],
+    ) -> Library:
+        cache, _, optimising = key
+        build = unit.build
+        flags = [*optimising, *_header_flags(), *build.flags]
+        kept = tuple([flag for flag in flags if flag not in build.without])
+        return cache.load(
+            unit.source,
+            (*kept, *build.libraries),
+            loader,
+            unit.description,
+            _abi(),
+            cxx=unit.cxx,
+            compiler=find_compiler(build.compiler),
+        )
+
 
 def _host_source() -> str:
     parts = ["#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n#include <structmember.h>"]
-    parts += [support_text(name) for name in ("lamella.h", "core.c", "sorting.c", "blas.c", "glue.c")]
+    parts += [support_text(name) for name in ("lamella.h", "user.h", "core.c", "sorting.c", "blas.c", "glue.c")]
     return "\n".join(parts)
 
 
-def _host_flags() -> tuple[str, ...]:
+def _header_flags() -> tuple[str, ...]:
+    """Return the flags for finding the headers of Python and NumPy."""
     include = Path(sysconfig.get_path("include"))
     if not (include / "Python.h").is_file():
         raise CompilerNotFoundError(
             f"the C headers of Python are missing ({include / 'Python.h'}); install them "
             "(Debian and Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)"
         )
+    return f"-I{include}", f"-I{np.get_include()}"
+
+
+def _host_flags() -> tuple[str, ...]:
     # It does next to no arithmetic: compiling it fast matters more than making it fast.
-    return (
-        "-std=gnu11",
-        "-O1",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-fno-strict-aliasing",
-        f"-I{include}",
-        f"-I{np.get_include()}",
-    )
+    return ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", *_header_flags())
 
 
 def _abi() -> str:
@@ -141,3 +248,21 @@ def load_library(source: str, description: str = "") -> Library:
         The compiler failed.
     """
     return _libraries.load(source, description)
+
+
+def load_user_library(unit: UserUnit) -> Library:
+    """Return the loaded library of a unit with C code of users' Ops.
+
+    Parameters
+    ----------
+    unit
+        The unit.
+
+    Raises
+    ------
+    CompilerNotFoundError
+        There is no such compiler, or the headers of Python are missing.
+    CompileError
+        The compiler failed.
+    """
+    return _libraries.load_user(unit)

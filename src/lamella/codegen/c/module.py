@@ -8,8 +8,9 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from lamella.codegen.c.loading import Entry, Library, load_library
-from lamella.codegen.c.program import write_program
+from lamella.codegen.c.interfaces.user_code import Build
+from lamella.codegen.c.loading import Entry, Library, UserUnit, load_library, load_user_library
+from lamella.codegen.c.program import CProgram, write_program
 from lamella.ir import annotate_error, perform_node
 from lamella.typing_layer import ScheduledGraph
 
@@ -31,12 +32,15 @@ class CompiledModule:
         The library that was compiled from it; equal texts share one.
     constants
         The values of the constants that are not part of the text.
+    program
+        What the library was made of.
     """
 
     scheduled: ScheduledGraph
     source: str
     library: Library
     constants: tuple[Any, ...]
+    program: CProgram
 
     def executable(self) -> Entry:
         """Return the function: called with the values of the graph's inputs, it returns a list of those of its outputs.
@@ -54,7 +58,11 @@ class CompiledModule:
             if 0 <= step < len(order):
                 annotate_error(error, order[step])
 
-        return self.library.link(self.constants, perform, annotate)
+        if self.program.build is None:
+            return self.library.link(self.constants, perform, annotate)
+        if not self.program.build.is_stateful:
+            return self.library.link(self.constants, perform, annotate, self.program.params)
+        return _user_unit(self.program).link_alone(self.constants, perform, annotate, self.program.params)
 
     @override
     def __repr__(self) -> str:
@@ -81,5 +89,13 @@ def lower_to_c(scheduled: ScheduledGraph) -> CompiledModule:
         The compiler failed.
     """
     program = write_program(scheduled)
-    description = f"{len(scheduled.order)} nodes: {', '.join([str(v.type) for v in scheduled.fgraph.inputs])[:80]}"
-    return CompiledModule(scheduled, program.text, load_library(program.text, description), program.constants)
+    title = f"{len(scheduled.order)} nodes: {', '.join([str(v.type) for v in scheduled.fgraph.inputs])[:80]}"
+    if program.build is None:
+        library = load_library(program.text, title)
+    else:
+        library = load_user_library(_user_unit(program, title))
+    return CompiledModule(scheduled, program.text, library, program.constants, program)
+
+
+def _user_unit(program: CProgram, title: str = "users' code") -> UserUnit:
+    return UserUnit(program.text, program.cxx, program.build or Build(), title)

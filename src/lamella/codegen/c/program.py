@@ -17,6 +17,7 @@ from typing import Any, Final, final
 
 import attrs
 
+from lamella.codegen.c.interfaces.user_code import Build, UserCode, c_linker_op
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.step import Array, Object, Place, Step, Storage
 from lamella.codegen.c.unit import KERNEL_NAME, Unit, initializer
@@ -34,10 +35,27 @@ _MOST_BYTES_OF_FRAME: Final = 32768
 @final
 @attrs.frozen
 class CProgram:
-    """The text of a translation unit, and the values of its constants, in the order in which it expects them."""
+    """A translation unit, and what it is linked with.
+
+    Attributes
+    ----------
+    text
+        The text.
+    constants
+        The values of the constants, in the order in which the unit expects them.
+    build
+        How it is compiled, if it holds C code of users' Ops; else None.
+    params
+        For each node with C code of a user's its params.
+    cxx
+        The text of users' code, if that is C++; a unit of its own.
+    """
 
     text: str
     constants: tuple[Any, ...]
+    build: Build | None = None
+    params: tuple[Any, ...] = ()
+    cxx: str = ""
 
 
 def write_program(scheduled: ScheduledGraph) -> CProgram:
@@ -66,12 +84,13 @@ class _Writer:
     def __init__(self, scheduled: ScheduledGraph) -> None:
         self._scheduled = scheduled
         self._unit = Unit()
+        self._user = UserCode()
         self._in_frame = _stored_in_frame(scheduled)
         self._lowered: dict[tuple[Hashable, ...], tuple[str | None, tuple[bool, ...]]] = {}
 
     def write(self) -> CProgram:
         fgraph, order = self._scheduled.fgraph, self._scheduled.order
-        steps = [self._write_step(node) for node in order]
+        steps = [self._write_step(node, i) for i, node in enumerate(order)]
         read: dict[Variable[Any], None] = dict.fromkeys(fgraph.outputs)
         for step in steps:
             read.update(dict.fromkeys([v for v, used in zip(step.node.inputs, step.reads, strict=True) if used]))
@@ -85,14 +104,33 @@ class _Writer:
             self._write_ends(numbers, len(constants)),
         ]
         body = "\n\n".join(tables)
-        text = f"{self._unit.prologue(body)}\n\n{body}\n"
-        return CProgram(text, tuple([constant.data for constant in constants]))
+        values = tuple([constant.data for constant in constants])
+        flags = self._unit.users_flags
+        if not self._user.nodes:
+            build = Build().with_flags(flags) if flags else None
+            return CProgram(f"{self._unit.prologue(body)}\n\n{body}\n", values, build)
+        build, users = self._user.build().with_flags(flags), self._user.text()
+        if build.is_cxx:
+            text = f"{self._unit.prologue(body)}\n\n{self._user.declarations()}\n\n{body}\n"
+            return CProgram(text, values, build, self._user.params(), users)
+        text = f"{self._unit.prologue(body, users)}\n\n{body}\n"
+        return CProgram(text, values, build, self._user.params())
 
     def _type_name(self, variable: Variable[Any]) -> str:
         type = variable.type
         return self._unit.tensor_type(type) if isinstance(type, TensorType) else self._unit.object_type()
 
-    def _write_step(self, node: Apply[Any]) -> _WrittenStep:
+    def _write_step(self, node: Apply[Any], number: int) -> _WrittenStep:
+        of_users = c_linker_op(node)
+        if of_users is not None:
+            owned = self._scheduled.storage.recyclable
+            shared = {*node.op.view_map, *node.op.destroy_map}
+            is_kept = [v in owned and i not in shared for i, v in enumerate(node.outputs)]
+            try:
+                function = self._user.add(self._user.name_node(node, of_users, is_kept), number)
+                return _WrittenStep(node, function, (True,) * node.nin)
+            except (LoweringError, NotImplementedError):
+                pass
         key = self._what_lowering_sees(node)
         known = self._lowered.get(key)
         if known is None:

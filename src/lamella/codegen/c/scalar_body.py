@@ -74,7 +74,7 @@ class ScalarBody:
         self._n_temporaries = 0
 
     def need(self, *headers: str) -> None:
-        """Ask for support headers."""
+        """Ask for support headers, or for users' own C (`UserText`)."""
         self.headers.update(dict.fromkeys(headers))
 
     def need_for(self, dtype: str) -> None:
@@ -84,10 +84,14 @@ class ScalarBody:
         elif C_DTYPES[dtype].kind == "c":
             self.need("complex")
 
+    def new_name(self) -> str:
+        """Return a name that nothing has."""
+        self._n_temporaries += 1
+        return f"t{self._n_temporaries - 1}"
+
     def temporary(self, text: str, dtype: str) -> TypedText:
         """Give the value of an expression a name."""
-        name = f"t{self._n_temporaries}"
-        self._n_temporaries += 1
+        name = self.new_name()
         self.lines.append(f"const {C_DTYPES[dtype].computed} {name} = {text};")
         return TypedText(name, dtype)
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Final, final
+from typing import Final, Self, final
 
 from lamella.codegen.c.dtypes import C_DTYPES
 from lamella.ir import TensorType
 
-__all__ = ["KERNEL_NAME", "Unit", "support_text"]
+__all__ = ["KERNEL_NAME", "Unit", "UserText", "support_text"]
 
 KERNEL_NAME: Final = "KERNEL"
 """Stands in the text of a kernel for the name that the unit gives it."""
@@ -45,6 +45,20 @@ def support_text(name: str) -> str:
     return files("lamella.codegen.c").joinpath("support", name).read_text(encoding="utf-8")
 
 
+class UserText(str):
+    """C of a user's own at file scope, in the place of a support header, and the flags that compiling it takes."""
+
+    __slots__ = ("flags",)
+
+    flags: tuple[str, ...]
+
+    def __new__(cls, text: str, flags: tuple[str, ...] = ()) -> Self:
+        """Return the text with its flags."""
+        self = super().__new__(cls, text)
+        self.flags = flags
+        return self
+
+
 @final
 class Unit:
     """What a translation unit holds beside its steps; each thing once."""
@@ -57,10 +71,15 @@ class Unit:
         self._counts: dict[str, int] = {}
 
     def need(self, *headers: str) -> None:
-        """Ask for support headers."""
+        """Ask for support headers, or for users' own C (`UserText`)."""
         for header in headers:
             self.need(*_HEADER_NEEDS.get(header, ()))
             self._headers[header] = None
+
+    @property
+    def users_flags(self) -> tuple[str, ...]:
+        """The flags that users' own C takes."""
+        return tuple(dict.fromkeys([f for text in self._headers if isinstance(text, UserText) for f in text.flags]))
 
     def array_type(self, ndim: int) -> str:
         """Return the name of the C type of arrays of some number of dimensions."""
@@ -97,18 +116,21 @@ class Unit:
             known = self._kernels[text] = f"{kind}{number}"
         return known
 
-    def prologue(self, steps: str) -> str:
+    def prologue(self, steps: str, first: str = "") -> str:
         """Return the part of the text that comes before the steps.
 
         Parameters
         ----------
         steps
             The rest of the text; what it does not use is left out.
+        first
+            What comes before everything, and has ``lamella.h`` in it.
         """
         used = set(re.findall(r"\btype\d+\b", "\n".join([*self._kernels, steps])))
         types = [f"static const lm_type {name} = {text};" for text, name in self._types.items() if name in used]
-        parts = [support_text("lamella.h")]
+        parts = [first or support_text("lamella.h")]
         parts += [support_text(f"{name}.h") for name in _HEADER_ORDER if name in self._headers]
+        parts += [text for text in self._headers if isinstance(text, UserText)]
         parts.append("\n".join([f"LM_DECLARE_ARRAY({ndim});" for ndim in sorted(self._dimensions) if ndim]))
         parts.append("\n".join(types))
         parts += [text.replace(KERNEL_NAME, name) for text, name in self._kernels.items()]

@@ -65,3 +65,4 @@ from lamella.ir.graph.traversal import variable_depends_on as variable_depends_o
 from lamella.ir.graph.traversal import vars_between as vars_between
 from lamella.ir.graph.traversal import walk as walk
 from lamella.ir.graph.value import canonical as canonical
+from lamella.ir.graph.value import strict_key as strict_key

@@ -20,6 +20,8 @@ typedef struct {
     PyObject_HEAD
     void *library;
     const lm_program *program;
+    const lm_user_code *user; /* NULL where there is no code of users' Ops */
+    int initialised, n_linked;
     PyObject *weak_references;
 } Library;
 
@@ -30,6 +32,8 @@ typedef struct {
     PyObject *constants, *perform, *annotate;
     char *template; /* a frame as it is when a call begins, but for its inputs */
     lm_block *constant_blocks;
+    PyObject **objects; /* what users' code keeps from call to call */
+    int n_opened;
     int n_kept;
     lm_block *kept[LM_SPARE];
 } Entry;
@@ -340,6 +344,39 @@ static int lm_sort(lm_call *const call, const lm_value *const out, const lm_valu
     return sorted == NULL ? -1 : lm_accept(out->place, out->type, sorted, 0);
 }
 
+static void *lm_host_as_object(lm_call *const call, const lm_value *const value)
+{
+    (void)call;
+    if (value->type->dtype != LM_OBJECT) return lm_wrap(value->place, value->type);
+    return Py_NewRef(*(PyObject **)value->place);
+}
+
+static int lm_host_from_object(lm_call *const call, const lm_value *const value, void *const object)
+{
+    lm_drop(call, value->type, value->place);
+    if (value->type->dtype != LM_OBJECT) return lm_accept(value->place, value->type, object, 0);
+    *(PyObject **)value->place = object;
+    return 0;
+}
+
+/* Only what nobody else has when it is recalled is given out again. */
+static void lm_host_keep(lm_call *const call, const int slot, void *const object)
+{
+    Entry *const entry = call->host;
+    if (PyArray_Check(object) && !PyArray_CHKFLAGS((PyArrayObject *)object, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE)) return;
+    Py_XSETREF(entry->objects[slot], Py_NewRef((PyObject *)object));
+}
+
+static void *lm_host_recall(lm_call *const call, const int slot)
+{
+    Entry *const entry = call->host;
+    PyObject *const object = entry->objects[slot];
+    entry->objects[slot] = NULL;
+    if (object == NULL || Py_REFCNT(object) == 1) return object;
+    Py_DECREF(object);
+    return NULL;
+}
+
 static const lm_services lm_python_services = {
     .allocate = lm_allocate,
     .allocate_escaping = lm_allocate_escaping,
@@ -355,6 +392,10 @@ static const lm_services lm_python_services = {
     .add_product = lm_host_add_product,
     .products = lm_host_products,
     .sort = lm_sort,
+    .as_object = lm_host_as_object,
+    .from_object = lm_host_from_object,
+    .keep = lm_host_keep,
+    .recall = lm_host_recall,
 };
 
 /* ---------------------------------------------------------------------------------------------- one call */
@@ -532,6 +573,45 @@ static PyObject *lm_entry_timed(PyObject *const self, PyObject *const inputs)
     return Py_BuildValue("NN", results, told);
 }
 
+/* ---------------------------------------------------------------------------------------------- users' code */
+
+/* Clean up after the nodes of users' Ops, the last one first. */
+static void lm_close(Entry *const entry)
+{
+    const lm_user_code *const user = entry->library->user;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    while (entry->n_opened > 0) user->nodes[--entry->n_opened].close();
+    PyErr_Restore(type, value, traceback);
+}
+
+/* Prepare the nodes of users' Ops, each with its params. */
+static int lm_open(Entry *const entry, PyObject *const params)
+{
+    Library *const library = entry->library;
+    const lm_user_code *const user = library->user;
+    if (user == NULL) return 0;
+    if (!PyTuple_Check(params) || PyTuple_GET_SIZE(params) != user->n_nodes) {
+        PyErr_Format(PyExc_ValueError, "the program takes a tuple of %d params", user->n_nodes);
+        return -1;
+    }
+    entry->objects = PyMem_Calloc((size_t)user->n_kept + 1, sizeof(PyObject *));
+    if (entry->objects == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (!library->initialised && user->init() < 0) return -1;
+    library->initialised = 1;
+    for (int i = 0; i < user->n_nodes; ++i) {
+        ++entry->n_opened;
+        if (user->nodes[i].open(PyTuple_GET_ITEM(params, i)) == 0) continue;
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the code of an Op cannot be prepared, and does not say why");
+        lm_annotate(entry, user->nodes[i].step);
+        return -1;
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------------------------------------- the module */
 
 typedef struct {
@@ -562,7 +642,13 @@ static void lm_entry_dealloc(PyObject *const self)
     Entry *const entry = (Entry *)self;
     PyTypeObject *const type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    if (entry->library != NULL && entry->library->user != NULL) {
+        lm_close(entry);
+        for (int i = 0; entry->objects != NULL && i < entry->library->user->n_kept; ++i) Py_XDECREF(entry->objects[i]);
+    }
     lm_entry_clear(self);
+    PyMem_Free(entry->objects);
+    if (entry->library != NULL) --entry->library->n_linked;
     for (int i = 0; i < entry->n_kept; ++i) free(entry->kept[i]);
     PyMem_Free(entry->template);
     PyMem_Free(entry->constant_blocks);
@@ -601,14 +687,15 @@ static int lm_take_constants(Entry *const entry)
 
 static PyObject *lm_library_link(PyObject *const self, PyObject *const args)
 {
-    PyObject *constants, *perform, *annotate;
-    if (!PyArg_ParseTuple(args, "OOO:link", &constants, &perform, &annotate)) return NULL;
+    PyObject *constants, *perform, *annotate, *params = NULL;
+    if (!PyArg_ParseTuple(args, "OOO|O:link", &constants, &perform, &annotate, &params)) return NULL;
     Library *const library = (Library *)self;
     const ModuleState *const state = PyType_GetModuleState(Py_TYPE(self));
     Entry *const entry = (Entry *)state->entry->tp_alloc(state->entry, 0);
     if (entry == NULL) return NULL;
     entry->vectorcall = lm_entry_call;
     entry->library = (Library *)Py_NewRef(self);
+    ++library->n_linked;
     entry->perform = Py_NewRef(perform);
     entry->annotate = Py_NewRef(annotate);
     PyObject *const listed = PySequence_List(constants);
@@ -616,7 +703,7 @@ static PyObject *lm_library_link(PyObject *const self, PyObject *const args)
     Py_XDECREF(listed);
     if (entry->constants != NULL && PyTuple_GET_SIZE(entry->constants) != library->program->n_constants)
         PyErr_Format(PyExc_ValueError, "the program has %d constants", library->program->n_constants);
-    if (PyErr_Occurred() || lm_take_constants(entry) < 0) {
+    if (PyErr_Occurred() || lm_take_constants(entry) < 0 || lm_open(entry, params) < 0) {
         Py_DECREF(entry);
         return NULL;
     }
@@ -641,6 +728,7 @@ static PyObject *lm_load(PyObject *const module, PyObject *const path)
     if (library != NULL) {
         library->library = dlopen(PyBytes_AS_STRING(encoded), RTLD_NOW | RTLD_LOCAL);
         if (library->library != NULL) library->program = dlsym(library->library, "lamella_program");
+        if (library->program != NULL) library->user = dlsym(library->library, "lamella_user_code");
     }
     Py_DECREF(encoded);
     if (library != NULL && library->program == NULL) {
@@ -653,11 +741,12 @@ static PyObject *lm_load(PyObject *const module, PyObject *const path)
 }
 
 static PyMethodDef lm_library_methods[] = {
-    {"link", lm_library_link, METH_VARARGS, "Return a compiled function with constants, and what computes and annotates steps."},
+    {"link", lm_library_link, METH_VARARGS, "Return a compiled function with constants, what computes and annotates steps, and params."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyMemberDef lm_library_members[] = {
+    {"n_linked", T_INT, offsetof(Library, n_linked), READONLY, "How many functions use it."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Library, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

@@ -83,6 +83,13 @@ typedef struct {
     int (*products)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
     /* The elements sorted along an axis, stably, or the indices that sort them. */
     int (*sort)(lm_call *, const lm_value *out, const lm_value *in, int axis, int indices);
+    /* For code that works on the host's objects: a variable's value as one, a new reference or NULL; an object as the value of a
+       variable, taking over the reference. An object may be kept under a number, and recalled in the next call if nobody else
+       has it, or NULL. */
+    void *(*as_object)(lm_call *, const lm_value *);
+    int (*from_object)(lm_call *, const lm_value *, void *object);
+    void (*keep)(lm_call *, int slot, void *object);
+    void *(*recall)(lm_call *, int slot);
 } lm_services;
 
 /* One call of a function. */

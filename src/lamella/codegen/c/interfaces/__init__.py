@@ -1,0 +1,1 @@
+"""C code of users' own Ops and Types."""
