@@ -356,3 +356,44 @@ lm.WrapLinker([lm.VMLinker(), lm.OpWiseCLinker()], run_first)
 assert_type(lm.WrapLinkerMany([lm.PerformLinker()], [run_first, run_first]), lm.WrapLinker)
 watched = lm.function([x], x + 1, mode=lm.MonitorMode(post_func=watch), profile=True)
 assert_type(watched.profile, lm.FunctionProfile | None)
+
+
+# Choices, checks, inner graphs, batches.
+
+assert_type(lm.ifelse(True, x, 0.0), TensorVariable)
+assert_type(lm.ifelse(lt.any(y), [x, y], (y, x)), list[TensorVariable])
+assert_type(lm.Assert("positive")(x, lt.gt(x, 0)), TensorVariable)
+assert_type(lm.check_and_raise(x, KeyError, "no", True), TensorVariable)
+assert_type(lm.Print("x", attrs=("shape",), global_fn=lambda op, value: print(op.message, value))(x), TensorVariable)
+
+
+@lm.checkpoint
+def layer(v: TensorVariable, times: int = 1) -> TensorVariable:
+    return lt.tanh(v * times)
+
+
+assert_type(layer(x, times=2), TensorVariable)
+assert_type(lm.checkpoint(x * 2, [x]), TensorVariable)
+assert_type(lm.checkpoint([x, y]), list[TensorVariable])
+
+
+def pulled(inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence[Any]) -> list[Variable]:
+    return [output_grads[0], lm.DisconnectedType()()]
+
+
+lm.OpFromGraph([x, y], [x + y], lop_overrides=pulled)
+lm.OpFromGraph([x, y], [x + y], grad_overrides=[None, lambda inputs, outputs, grads: grads[0]], inline=False)
+assert_type(lm.vectorize_graph(x, {x: y}), TensorVariable)
+assert_type(lm.vectorize_graph([x, y], {x: np.ones((2, 3))}), list[TensorVariable])
+
+
+@lm.vectorize_node.register(Scaled)
+def scaled_batch(op: Scaled, node: Apply, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+    return op.make_node(as_tensor_variable(inputs[0]), 1.0).outputs if op.power == 1 else None
+
+
+class Lazy(Scaled):
+    """Needs its second input only where the first is not 0."""
+
+    def required_inputs(self, node: Apply, known: Mapping[int, Any]) -> list[int]:
+        return [1] if known and known[0].any() else [0]

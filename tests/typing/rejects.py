@@ -246,3 +246,15 @@ def modes_made_wrongly(x: TensorVariable) -> None:
     lm.WrapLinker([lm.CLinker()], monitor_of_three)  # type: ignore[list-item, arg-type]
     lm.function([x], x, profile="yes")  # type: ignore[arg-type]
     lm.DebugMode().check_c_code = False  # type: ignore[misc]
+
+
+def choices_and_batches_made_wrongly(x: TensorVariable) -> None:
+    chosen: TensorVariable = lm.ifelse(True, [x], [x])  # type: ignore[assignment]
+    lm.Assert(2)  # type: ignore[arg-type]
+    lm.CheckAndRaise("ValueError", "no")  # type: ignore[arg-type]
+    lm.CheckAndRaise(ValueError, "no")(x, "positive")  # type: ignore[arg-type]
+    lm.OpFromGraph(x, [x])  # type: ignore[arg-type]
+    lm.OpFromGraph([x], [x], lop_overrides=lambda inputs: inputs)  # type: ignore[arg-type]
+    lm.Blockwise("cholesky", "(m,m)->(m,m)")  # type: ignore[arg-type]
+    lm.vectorize_node.register(x)  # type: ignore[arg-type]
+    number: int = lm.vectorize_graph(x, {x: x})  # type: ignore[assignment]
