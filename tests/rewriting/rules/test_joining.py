@@ -13,6 +13,7 @@ from lamella.rewriting.rules.joining import (
     join_of_empty,
     join_of_join,
     join_of_one,
+    join_of_parts,
     join_of_scalars,
     join_of_split,
     make_vector_of_elements,
@@ -125,3 +126,27 @@ def test_all_elements_of_a_vector_are_that_vector() -> None:
     )
     for places in ((0, 1), (0, 2, 1), (0, 1, 2, 2)):
         assert "MakeVector" in after([three], lt.stack([three[k] for k in places]), [value], make_vector_of_elements)
+
+
+def test_slices_that_go_on_where_others_end() -> None:
+    u, k = lt.vector("u"), lt.lscalar("k")
+    rules = (join_of_parts, join_of_one)
+    for number in (-9, -2, 0, 3, 9):
+        whole = lt.concatenate([u[:k], u[k:]])
+        assert after([u, k], whole, [np.arange(5.0), number], *rules) == "return %u"
+        assert after([u], lt.concatenate([u[: number or 1], u[number or 1 :]]), [np.arange(5.0)], *rules) == "return %u"
+    assert "Subtensor{1:4}" in after([u], lt.concatenate([u[1:2], u[2:3], u[3:4]]), [np.arange(5.0)], *rules)
+    assert after([x], lt.concatenate([x[:, :1], x[:, 1:]], axis=1), [X], *rules) == "return %x"
+    others: list[Any] = [
+        [u[k:], u[:k]],
+        [u[:2], u[3:]],
+        [u[:2], u[2::2]],
+        [u[:2], u[1:]],
+        [u[1:-2], u[-2:4]],
+        [u[:k], u[k:3]],
+        [u[3:1], u[1:]],
+        [u[:1], lt.exp(u)[1:]],
+    ]
+    for other in others:
+        assert "Join" in after([u, k], lt.concatenate(other), [np.arange(5.0), 2], *rules)
+    assert "Join" in after([x], lt.concatenate([x[:1], x[1:]], axis=1), [np.ones((2, 2))], *rules)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lamella.config import config
 from lamella.ir import FunctionGraph, to_text
 from lamella.rewriting import EquilibriumGraphRewriter, GraphRewriter, SequentialGraphRewriter, rewrite_graph
-from lamella.rewriting.database.builtin import STRUCTURE
+from lamella.rewriting.database.builtin import SPECIALIZE, STRUCTURE, Builtin
 from lamella.rewriting.rules.fill import second_to_alloc
 from lamella.rewriting.rules.fusion import ElementwiseFusion
 from lamella.rewriting.rules.inplace import InplaceElementwise
@@ -17,8 +17,8 @@ from tests.rewriting.rules.before_and_after import Array, assert_same_meaning, c
 from tests.rewriting.rules.random_graphs import RandomGraph, random_graphs
 
 
-def _tidying(*without: str) -> GraphRewriter:
-    rules = [rewrite.rewriter for rewrite in STRUCTURE if not set(rewrite.tags) & set(without)]
+def _tidying(*without: str, table: tuple[Builtin, ...] = STRUCTURE) -> GraphRewriter:
+    rules = [rewrite.rewriter for rewrite in table if not set(rewrite.tags) & set(without)]
     return SequentialGraphRewriter(
         EquilibriumGraphRewriter(rules),
         EquilibriumGraphRewriter(rules if "shape_unsafe" in without else [*rules, second_to_alloc]),
@@ -30,6 +30,7 @@ def _tidying(*without: str) -> GraphRewriter:
 
 TIDY = _tidying()
 TIDY_AND_CHECK_SHAPES = _tidying("shape_unsafe")
+SPECIAL = _tidying("nan_unsafe", table=SPECIALIZE)
 
 
 def _rewritten(graph: RandomGraph, rewriter: GraphRewriter) -> tuple[FunctionGraph, FunctionGraph]:
@@ -74,6 +75,19 @@ def test_errors_stay_where_nothing_shape_unsafe_is_done(graph: RandomGraph, data
             computed(new, values)
     else:
         assert_same_meaning(old, new, values)
+
+
+@given(random_graphs())
+def test_special_operations_compute_the_same_up_to_rounding(graph: RandomGraph) -> None:
+    old, new = _rewritten(graph, SPECIAL)
+    for found, expected in zip(computed(new, graph.values), computed(old, graph.values), strict=True):
+        assert found.dtype == expected.dtype
+        assert found.shape == expected.shape
+        if expected.dtype.kind in "fc":
+            tolerance = 100 * float(np.finfo(expected.dtype).eps)
+            np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+        else:
+            np.testing.assert_array_equal(found, expected)
 
 
 @given(random_graphs())

@@ -12,6 +12,7 @@ from lamella.rewriting.database.builtin import STRUCTURE
 from lamella.rewriting.rules.subtensor_lift import (
     subtensor_across_join,
     subtensor_of_dimshuffle,
+    subtensor_of_dot,
     subtensor_of_elemwise,
     subtensor_of_fill,
     subtensor_of_reduction,
@@ -92,6 +93,17 @@ def test_rows_of_a_reduction() -> None:
     text = after([t], lt.sum(t, axis=1)[1:, 2], [value], subtensor_of_reduction)
     assert "Subtensor{1:, :, 2}(%t)" in text
     assert "Sum{axis=(1,)}" in text
+
+
+def test_elements_of_a_product_are_products_of_rows_and_columns() -> None:
+    inputs, values = [x, y, v, i], [X, Y.T, [1.0, 2.0, 3.0], 1]
+    text = after(inputs, lt.dot(x, y)[i, 1:], values, subtensor_of_dot)
+    assert "Subtensor{i0}(%x, %i)" in text
+    assert "Subtensor{:, 1:}(%y)" in text
+    assert "Subtensor{i0}(%x, %i)" in after(inputs, lt.dot(x, v)[i], values, subtensor_of_dot)
+    assert "Subtensor{:, i0}(%y, %i)" in after(inputs, lt.dot(v, y)[i], values, subtensor_of_dot)
+    product = lt.dot(x, y)
+    assert "Dot(%x, %y)" in after(inputs, [product[0], product], values, subtensor_of_dot)
 
 
 def test_parts_of_what_repeats_a_vector() -> None:

@@ -170,8 +170,10 @@ from lamella.rewriting.rules.lifted_switch import (
     ufunc_of_switches,
 )
 from lamella.rewriting.rules.log_sum_exp import (
+    exp_by_exps,
     exp_by_sum_of_exp,
     exp_of_log_softmax,
+    exp_times_reciprocal_of_exps,
     exp_times_reciprocal_of_sum,
     log1p_of_two_exps,
     log_of_softmax,
@@ -563,6 +565,8 @@ STABILIZE: tuple[Builtin, ...] = (
     Builtin(one_minus_sigmoid, *_RUN),
     Builtin(exp_by_sum_of_exp, *_RUN),
     Builtin(exp_times_reciprocal_of_sum, *_RUN),
+    Builtin(exp_by_exps, *_RUN),
+    Builtin(exp_times_reciprocal_of_exps, *_RUN),
     Builtin(x_minus_log_sum_exp, *_RUN),
     Builtin(sinh_by_cosh, *_RUN),
     Builtin(sinh_times_reciprocal_of_cosh, *_RUN),

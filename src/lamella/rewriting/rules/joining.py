@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from lamella.ir import (
@@ -22,13 +22,22 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.index_parts import indexed, numbers_selected, parts_by_axis, parts_of, slice_of
+from lamella.rewriting.rules.index_parts import (
+    bounds,
+    indexed,
+    is_full,
+    numbers_selected,
+    parts_by_axis,
+    parts_of,
+    slice_of,
+)
 from lamella.rewriting.rules.usage import used_once
 
 __all__ = [
     "join_of_empty",
     "join_of_join",
     "join_of_one",
+    "join_of_parts",
     "join_of_scalars",
     "join_of_split",
     "make_vector_of_elements",
@@ -133,6 +142,51 @@ def join_of_split(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     if not isinstance(node.op, Join) or source.op.axis != node.op.axis:
         return None
     return fitted(as_tensor_variable(source.inputs[0]), node.outputs[0])
+
+
+@node_rewriter([Join])
+def join_of_parts(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``join(0, x[:k], x[k:]) -> x``, and ``join(0, x[1:3], x[3:7]) -> x[1:7]``
+
+    Valid for slices of one array that go on where the one before ends: all of it, wherever it is cut, or places that are known, and counted from the
+    beginning. It pays because less is copied, or nothing.
+    """
+    if not isinstance(node.op, Join):
+        return None
+    for place, (one, other) in enumerate(pairwise(node.inputs)):
+        merged = _merged(one, other, node.op.axis)
+        if merged is not None:
+            joined = node.op(*node.inputs[:place], merged, *node.inputs[place + 2 :])
+            return fitted(as_tensor_variable(joined), node.outputs[0])
+    return None
+
+
+def _merged(one: Variable[Any], other: Variable[Any], axis: int) -> TensorVariable | None:
+    """Return the part of an array that two slices along an axis are together, one after the other."""
+    match one.owner, other.owner:
+        case Apply(Subtensor(), (TensorVariable() as x, *_)) as first, Apply(Subtensor(), (y, *_)) as second if x is y:
+            along, further = parts_of(first), parts_of(second)
+        case _:
+            return None
+    if len(along) != axis + 1 or len(further) != axis + 1:
+        return None
+    (*before, a), (*others, b) = along, further
+    if not all([is_full(part) for part in (*before, *others)]) or not isinstance(a, slice) or not isinstance(b, slice):
+        return None
+    (start, cut, step), (begin, end, stride) = bounds(a), bounds(b)
+    if (
+        step is not None
+        or stride is not None
+        or cut is None
+        or not (cut is begin or (isinstance(cut, int) and cut == begin))
+    ):
+        return None
+    places = [0 if start is None else start, cut, *([] if end is None else [end])]
+    if start is not None or end is not None:
+        known = [place for place in places if isinstance(place, int) and place >= 0]
+        if len(known) < len(places) or known != sorted(known):
+            return None
+    return indexed(x, [*before, slice(start, end)])
 
 
 @node_rewriter([MakeVector])

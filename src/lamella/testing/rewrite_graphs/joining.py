@@ -95,6 +95,22 @@ def _filled_and_cut(draw: Draw) -> TensorVariable:
     return draw.choose(x, y)
 
 
+def _parts_of_one(draw: Draw) -> TensorVariable:
+    axis = draw.integer(0, 1)
+    x = draw.anything(draw.shape(axis + 1, 3))
+    before = (slice(None),) * axis
+    if draw.flag():
+        cut = draw.choose(draw.integer(-3, 3), draw.given(np.int64(draw.integer(-3, 3))))
+        first, second = slice(None, cut), slice(cut, None)
+    else:
+        begin, cut, end = 1, draw.integer(1, 3), draw.choose(3, 4, None)
+        first, second = slice(begin, cut), slice(cut, end)
+    parts = [x[(*before, first)], x[(*before, second)]]
+    if draw.flag():
+        parts.insert(draw.choose(0, 2), x)
+    return Join(axis)(*parts)
+
+
 def _made_of_elements(draw: Draw) -> TensorVariable:
     dtype = draw.choose("float64", "int64", "bool")
     n = draw.integer(1, 4)
@@ -107,6 +123,7 @@ JOINING: Final = (
     GraphsFor("join_of_join", _joined_twice),
     GraphsFor("join_of_scalars", _joined_scalars),
     GraphsFor("join_of_split", _joined_again),
+    GraphsFor("join_of_parts", _parts_of_one),
     GraphsFor("make_vector_of_elements", _made_of_elements),
     GraphsFor("split_into_one", _cut_into_one),
     GraphsFor("split_of_join", _joined_and_cut),

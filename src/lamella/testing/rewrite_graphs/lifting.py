@@ -87,6 +87,14 @@ def _part_of_reduction(draw: Draw) -> TensorVariable:
     return of(x, axis=axis)[_index(draw, [n for i, n in enumerate(shape) if i != axis])]
 
 
+def _part_of_dot(draw: Draw) -> TensorVariable:
+    n, m, k = draw.length(), draw.length(), draw.length()
+    dtype = draw.choose("float64", "int64", "float32")
+    left, right = draw.choose(((n, k), (k, m)), ((n, k), (k,)), ((k,), (k, m)))
+    product = lt.dot(draw.tensor(dtype, left), draw.tensor(dtype, right))
+    return product[_index(draw, [*left[:-1], *right[1:]])]
+
+
 def _part_across_join(draw: Draw) -> TensorVariable:
     axis = draw.integer(0, 1)
     parts = parts_to_join(draw, axis, [draw.length(), draw.length()])
@@ -175,6 +183,7 @@ LIFTING: Final = (
     GraphsFor("subtensor_of_fill", _part_of_fill),
     GraphsFor("subtensor_of_dimshuffle", _part_of_moved),
     GraphsFor("subtensor_of_reduction", _part_of_reduction),
+    GraphsFor("subtensor_of_dot", _part_of_dot),
     GraphsFor("subtensor_across_join", _part_across_join),
     GraphsFor("index_of_unit_axes", _unit_axes_indexed),
     GraphsFor("dimshuffle_of_elemwise", _elementwise_moved),
