@@ -21,8 +21,10 @@ from lamella.ir import (
 )
 from lamella.rewriting import EquilibriumGraphRewriter, rewrite_graph
 from lamella.rewriting.rules.log_sum_exp import (
+    exp_by_exps,
     exp_by_sum_of_exp,
     exp_of_log_softmax,
+    exp_times_reciprocal_of_exps,
     exp_times_reciprocal_of_sum,
     log1p_of_two_exps,
     log_of_softmax,
@@ -30,8 +32,8 @@ from lamella.rewriting.rules.log_sum_exp import (
     log_of_two_exps,
     x_minus_log_sum_exp,
 )
-from tests.rewriting.rules.special_values import rewritten
-from tests.rewriting.rules.stable_forms import StableForm, check_left_alone, check_stable_form, matrix
+from tests.rewriting.rules.special_values import Expression, rewritten
+from tests.rewriting.rules.stable_forms import Reference, StableForm, check_left_alone, check_stable_form, matrix
 
 LARGE = np.array([[1000.0, 1000.0, 999.0], [-1000.0, -1001.0, -1000.5], [0.0, 1.0, -1.0]])
 AXES = (0, 1, (0, 1), -1, None)
@@ -208,3 +210,38 @@ def test_exponentials_of_logarithms_of_weights() -> None:
     assert rewritten(lt.exp(logarithms), exp_of_log_softmax) is lt.softmax(m, axis=1)
     both = FunctionGraph([m], [lt.exp(logarithms), logarithms])
     assert EquilibriumGraphRewriter([exp_of_log_softmax]).rewrite(both).outputs == both.outputs
+
+
+def test_shares_of_a_few_exponentials() -> None:
+    share: Reference = lambda x, y: 1 / (1 + (y - x).exp() + (-x).exp())  # noqa: E731 -- as the others are
+    points = [(1000.0, 999.0), (800.0, -800.0), (-800.0, 800.0)]
+    stable: Expression = lambda x, y: lt.reciprocal((1 + lt.exp(y - x)) + 1.0 * lt.exp(-x))  # noqa: E731 -- as the others are
+    for form in (
+        StableForm((exp_by_exps,), lambda x, y: lt.exp(x) / (1 + lt.exp(x) + lt.exp(y)), stable, share, points),
+        StableForm(
+            (exp_times_reciprocal_of_exps,),
+            lambda x, y: lt.reciprocal(1 + lt.exp(x) + lt.exp(y)) * lt.exp(x),
+            stable,
+            share,
+            points,
+        ),
+    ):
+        check_stable_form(form)
+    check_left_alone(exp_by_exps, lambda x, y: lt.exp(x) / (y + lt.exp(x)), "float64")
+    check_left_alone(exp_by_exps, lambda x: lt.exp(x) / (lt.exp(x) - 1), "float64")
+    check_left_alone(exp_times_reciprocal_of_exps, lambda x: lt.reciprocal(lt.exp(x)) * lt.exp(x), "float64")
+
+
+def test_gradients_of_logarithms_of_a_few_exponentials() -> None:
+    x, y, w = [TensorType("float64", (None,))(name) for name in "xyw"]
+    values = [np.array([1000.0, -1000.0, 1.0]), np.array([999.0, -999.0, 2.0]), np.array([1.0, 2.0, -3.0])]
+    stacked = np.stack([values[0], values[1]])
+    for value, weights in (
+        (lt.log(lt.exp(x) + lt.exp(y)), special.softmax(stacked, axis=0)),
+        (lt.log(1 + lt.exp(x) + lt.exp(y)), special.softmax(np.stack([*stacked, 0 * values[0]]), axis=0)[:2]),
+    ):
+        old = grad(lt.sum(w * value), [x, y])
+        new = rewrite_graph(old, include=("fast_run",), exclude=("nan_unsafe", "inplace", "fusion"))
+        found = interpret([x, y, w], new, values)
+        np.testing.assert_allclose(found, values[2] * weights, rtol=1e-13, atol=1e-300)
+        assert not np.allclose(interpret([x, y, w], old, values), values[2] * weights)

@@ -249,3 +249,33 @@ def test_gradients_of_logarithms_of_sigmoids_do_not_divide_by_0() -> None:
     assert rewritten(product, slope_of_sigmoid_by_sigmoid) is product
     assert rewritten(lt.reciprocal(z) * ((1 - z) * z), slope_of_sigmoid_by_sigmoid) is lt.sigmoid(-x)
     assert rewritten((z * (1 - z)) * lt.reciprocal(1 - z), slope_of_sigmoid_by_sigmoid) is z
+
+
+def test_gradients_of_logarithms_of_written_out_sigmoids() -> None:
+    x = TensorType("float64", (None,))("x")
+    values = [np.array([-1000.0, -1, 0, 1, 1000])]
+    sigmoids = 1 / (1 + np.exp(-np.array([-700.0, -1, 0, 1, 1000])))
+    for plain, exact in (
+        (lt.log(1 - 1 / (1 + lt.exp(-x))), -sigmoids),
+        (lt.log(1 / (1 + lt.exp(-x))), sigmoids[::-1]),
+        (lt.log(1 - 1 / (1 + lt.exp(x * -2))) * 0.5, -1 / (1 + np.exp(-2 * np.array([-350.0, -1, 0, 1, 1000])))),
+    ):
+        slope = grad(lt.sum(plain), x)
+        found = rewrite_graph(slope, include=("fast_run",), exclude=("nan_unsafe", "inplace", "fusion"))
+        old, new = interpret([x], [slope, found], values)
+        np.testing.assert_allclose(new, exact, rtol=1e-13, atol=1e-300)
+        assert np.isnan(old).any()
+
+
+def test_a_sigmoid_may_stand_for_what_another_leaves_of_1() -> None:
+    x = TensorType("float64", (None,))("x")
+    z, rest = lt.sigmoid(x), lt.sigmoid(-x)
+    for product, expected in (
+        (lt.reciprocal(z) * (z * rest), rest),
+        (lt.reciprocal(rest) * (z * rest), z),
+        (lt.reciprocal(1 - z) * -(rest * z), -z),
+        (lt.annihilating_mul(-lt.reciprocal(1 - z), -(z * (1 - z))), lt.neg(lt.neg(z))),
+    ):
+        assert rewritten(product, slope_of_sigmoid_by_sigmoid) is expected
+    twice = lt.sigmoid(x * 2.0) * lt.exp(x * -2.0)
+    assert rewritten(twice, exp_times_sigmoid) is lt.sigmoid(x * -2.0)

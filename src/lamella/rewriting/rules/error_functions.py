@@ -28,7 +28,6 @@ from lamella.ir import (
     Square,
     Sub,
     TensorVariable,
-    TrueDivide,
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
@@ -37,8 +36,8 @@ from lamella.rewriting.rules.operands import (
     elementwise,
     instead_of,
     is_number,
-    number,
     operands,
+    opposite,
     with_number,
 )
 from lamella.rewriting.rules.products import with_factors_replaced
@@ -141,11 +140,13 @@ def log_of_erfc(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     if found is None:
         return None
     factor, x = found
-    tail = lt.sub(lt.log(lt.erfcx(x)), lt.square(x))
+    bound = 0 if factor == 0.5 else 1
+    left, right = lt.minimum(x, bound), lt.maximum(x, bound)  # so that what is not taken is finite
+    tail = lt.sub(lt.log(lt.erfcx(right)), lt.square(right))
     if factor == 0.5:
-        near = lt.log1p(lt.mul(-0.5, lt.erfc(lt.neg(x))))
+        near = lt.log1p(lt.mul(-0.5, lt.erfc(lt.neg(left))))
         return instead_of(node, lt.switch(lt.lt(x, 0), near, lt.sub(tail, math.log(2))))
-    stable = lt.switch(lt.lt(x, 1), lt.log1p(lt.neg(lt.erf(x))), tail)
+    stable = lt.switch(lt.lt(x, 1), lt.log1p(lt.neg(lt.erf(left))), tail)
     return instead_of(node, stable if factor == 1 else lt.add(math.log(factor), stable))
 
 
@@ -189,18 +190,4 @@ def slope_of_erfc_by_erfc(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tenso
 
 
 def _same_but_for_sign(x: TensorVariable, y: TensorVariable) -> bool:
-    """Whether two floats are the same, but for the signs that minus signs and numbers give them."""
-    if x is y:
-        return True
-    first, second = applied(Neg, x) or (x,), applied(Neg, y) or (y,)
-    if first[0] is second[0]:
-        return True
-    for kind in (Mul, TrueDivide):
-        one, other = applied(kind, first[0]), applied(kind, second[0])
-        if one is None or other is None or len(one) != 2 or len(other) != 2:
-            continue
-        for place in (1, 0) if kind is Mul else (1,):
-            a, b = number(one[place]), number(other[place])
-            if a is not None and b is not None and abs(a) == abs(b) and one[1 - place] is other[1 - place]:
-                return True
-    return False
+    return x is y or opposite(x, y)

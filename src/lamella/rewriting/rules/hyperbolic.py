@@ -59,7 +59,8 @@ def log_of_cosh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     x = lt.cast(found[0], y.dtype)
     size = lt.abs(x)
     large = lt.add(size, lt.sub(lt.softplus(lt.mul(size, -2.0)), math.log(2)))
-    small = lt.log1p(lt.mul(2.0, lt.square(lt.sinh(lt.mul(x, 0.5)))))
+    near = lt.minimum(size, 1.0)  # so that what is not taken is finite
+    small = lt.log1p(lt.mul(2.0, lt.square(lt.sinh(lt.mul(near, 0.5)))))
     return instead_of(node, lt.switch(lt.lt(size, 1.0), small, large))
 
 

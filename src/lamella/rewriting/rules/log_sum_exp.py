@@ -37,6 +37,7 @@ from lamella.ir import (
     TrueDivide,
     Variable,
     as_tensor_variable,
+    constant,
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
@@ -44,8 +45,10 @@ from lamella.rewriting.rules.operands import applied, elementwise, instead_of, n
 from lamella.rewriting.rules.products import with_factors_replaced
 
 __all__ = [
+    "exp_by_exps",
     "exp_by_sum_of_exp",
     "exp_of_log_softmax",
+    "exp_times_reciprocal_of_exps",
     "exp_times_reciprocal_of_sum",
     "log1p_of_two_exps",
     "log_of_softmax",
@@ -87,7 +90,18 @@ def log_of_two_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
 
     Valid for floats. It pays where an exponential overflows or underflows. ``log(1 + exp(x))`` is left to `log_of_one_plus`.
     """
-    terms = _terms(node.inputs[0])
+    found = _exponents_and_number(node.inputs[0])
+    if found is None or (found[1] == 1 and len(found[0]) == 1):
+        return None
+    total = reduce(_logaddexp, found[0])
+    if found[1] == 1:
+        return instead_of(node, lt.softplus(total))
+    return instead_of(node, lt.logaddexp(total, math.log(found[1])) if found[1] else total)
+
+
+def _exponents_and_number(variable: Variable[Any]) -> tuple[list[TensorVariable], float] | None:
+    """Return x, y, ... and c, for ``exp(x) + exp(y) + ... + c``, of at least one exponential and two terms, where c is 0 or more."""
+    terms = _terms(variable)
     exponents: list[TensorVariable] = []
     added = 0.0
     for term in terms:
@@ -99,12 +113,7 @@ def log_of_two_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
         if known is None or isinstance(known, complex) or not 0 < known < math.inf:
             return None
         added += known
-    if not exponents or len(terms) < 2 or (added == 1 and len(terms) == 2):
-        return None
-    total = reduce(_logaddexp, exponents)
-    if added == 1:
-        return instead_of(node, lt.softplus(total))
-    return instead_of(node, lt.logaddexp(total, math.log(added)) if added else total)
+    return None if not exponents or len(terms) < 2 else (exponents, added)
 
 
 @node_rewriter(elementwise(Log1p))
@@ -213,6 +222,52 @@ def exp_times_reciprocal_of_sum(fgraph: FunctionGraph, node: Apply[Any]) -> list
         return weights if found[2] is None else lt.annihilating_mul(found[2], weights)
 
     return with_factors_replaced(node, Exp, combined)
+
+
+@node_rewriter(elementwise(TrueDivide))
+def exp_by_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``exp(x) / (exp(x) + exp(y) + c) -> 1 / (1 + exp(y - x) + c * exp(-x))``, for a number c > 0; so too for more terms or fewer, in sums of sums.
+
+    Valid for floats. It pays where an exponential overflows or all underflow.
+    """
+    x = _exponent(node.inputs[0])
+    share = None if x is None else _share(x, node.inputs[1])
+    return None if share is None else instead_of(node, share)
+
+
+@node_rewriter(elementwise(Mul, AnnihilatingMul))
+def exp_times_reciprocal_of_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``g * (1 / (exp(x) + exp(y) + c)) * exp(x) -> g * (1 / (1 + exp(y - x) + c * exp(-x)))``, with or without g; see `exp_by_exps`.
+
+    Valid for floats. It pays where an exponential overflows or all underflow, as in derivatives of ``log(1 + exp(x) + exp(y))``.
+    """
+
+    def combined(other: TensorVariable, exponential: TensorVariable) -> TensorVariable | None:
+        x, reciprocal = _exponent(exponential), applied(Reciprocal, other)
+        return None if x is None or reciprocal is None else _share(x, reciprocal[0])
+
+    return with_factors_replaced(node, Exp, combined)
+
+
+def _share(x: TensorVariable, variable: Variable[Any]) -> TensorVariable | None:
+    """Return ``exp(x)`` divided by a sum of at least one exponential and other exponentials or positive numbers, all of the dtype of x."""
+    if applied(Add, variable) is None:
+        return None
+    found = _exponents_and_number(variable)
+    if found is None or any([exponent.dtype != x.dtype for exponent in found[0]]):
+        return None
+    exponents, added = found
+    ones = sum([exponent is x for exponent in exponents])
+    total = constant(ones, dtype=x.dtype) if ones else None
+    scaled = [lt.exp(lt.sub(exponent, x)) for exponent in exponents if exponent is not x]
+    if added:
+        scaled.append(lt.mul(added, lt.exp(lt.neg(x))))
+    whole = reduce(_add, scaled if total is None else [total, *scaled])
+    return lt.reciprocal(whole)
+
+
+def _add(x: TensorVariable, y: TensorVariable) -> TensorVariable:
+    return lt.add(x, y)
 
 
 @node_rewriter(elementwise(Log))

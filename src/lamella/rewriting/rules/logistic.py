@@ -39,7 +39,15 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_number, operands, with_number
+from lamella.rewriting.rules.operands import (
+    applied,
+    elementwise,
+    instead_of,
+    is_number,
+    operands,
+    opposite,
+    with_number,
+)
 from lamella.rewriting.rules.products import with_factors_replaced
 
 __all__ = [
@@ -117,18 +125,28 @@ def exp_times_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
         x = _exponent(exponential)
         squared = applied(Square, other)
         found = applied(Sigmoid, other if squared is None else squared[0])
-        if x is None or found is None or found[0] is not _minus(x):
+        if x is None or found is None or not opposite(found[0], x):
             return None
         return lt.sigmoid(x) if squared is None else lt.mul(squared[0], lt.sigmoid(x))
 
     return with_factors_replaced(node, Exp, combined)
 
 
+def _is_one_minus(variable: TensorVariable, z: TensorVariable, x: TensorVariable) -> bool:
+    """Whether a Variable is ``1 - z``, for z of ``sigmoid(x)``, or ``sigmoid(-x)``."""
+    mirrored = applied(Sigmoid, variable)
+    if mirrored is not None:
+        return opposite(mirrored[0], x)
+    difference = applied(Sub, variable)
+    return difference is not None and difference[1] is z and is_number(difference[0], 1)
+
+
 @node_rewriter(elementwise(Mul, AnnihilatingMul))
 def slope_of_sigmoid_by_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / z) * (z * (1 - z)) -> g * sigmoid(-x)``, and ``g * (1 / (1 - z)) * (z * (1 - z)) -> g * z``, for z of ``sigmoid(x)``.
 
-    Valid for floats. It pays where z underflows or is near 1, as in derivatives of ``log(sigmoid(x))`` and ``log(1 - sigmoid(x))``.
+    ``sigmoid(-x)`` may stand for ``1 - z``. Valid for floats. It pays where z underflows or is near 1, as in derivatives of ``log(sigmoid(x))`` and
+    ``log(1 - sigmoid(x))``.
     """
 
     def combined(other: TensorVariable, slope: TensorVariable) -> TensorVariable | None:
@@ -136,13 +154,15 @@ def slope_of_sigmoid_by_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list
         product = applied(Mul, slope)
         if reciprocal is None or product is None or len(product) != 2:
             return None
-        z, complement = product if applied(Sigmoid, product[0]) else product[::-1]
-        x, difference = applied(Sigmoid, z), applied(Sub, complement)
-        if x is None or difference is None or difference[1] is not z or not is_number(difference[0], 1):
-            return None
-        if reciprocal[0] is z:
-            return lt.sigmoid(_minus(x[0]))
-        return z if reciprocal[0] is complement else None
+        for z, complement in (product, product[::-1]):
+            x = applied(Sigmoid, z)
+            if x is None or not _is_one_minus(complement, z, x[0]):
+                continue
+            if reciprocal[0] is z:
+                return lt.sigmoid(_minus(x[0]))
+            if _is_one_minus(reciprocal[0], z, x[0]):
+                return z
+        return None
 
     return with_factors_replaced(node, Mul, combined)
 

@@ -17,6 +17,8 @@ from lamella.ir import (
     Exp,
     Exp2,
     Hypot,
+    Mul,
+    Neg,
     ScalarOp,
     Sigmoid,
     Softmax,
@@ -25,6 +27,7 @@ from lamella.ir import (
     Sum,
     TensorConstant,
     TensorVariable,
+    TrueDivide,
     Variable,
     constant,
     lt,
@@ -43,6 +46,7 @@ __all__ = [
     "never_negative_zero",
     "number",
     "operands",
+    "opposite",
     "same_number",
     "whole_fill",
     "with_number",
@@ -123,6 +127,26 @@ def instead_of(node: Apply[Any], replacement: TensorVariable) -> list[TensorVari
     if replacement.type.broadcastable != out.type.broadcastable:
         return None
     return fitted(lt.cast(replacement, out.type.dtype), out)
+
+
+def opposite(x: TensorVariable, y: TensorVariable) -> bool:
+    """Whether one float is the other with a minus sign, but for the signs of zeros: as ``x`` and ``-x``, ``x * c`` and ``x * -c``, ``x - y`` and ``y - x``."""
+    for one, other in ((x, y), (y, x)):
+        negated = applied(Neg, one)
+        if negated is not None and negated[0] is other:
+            return True
+    first, second = applied((Mul, TrueDivide, Sub), x), applied((Mul, TrueDivide, Sub), y)
+    if first is None or second is None or len(first) != 2 or len(second) != 2 or x.owner is None or y.owner is None:
+        return False
+    if x.owner.op != y.owner.op:
+        return False
+    if applied(Sub, x):
+        return first[0] is second[1] and first[1] is second[0]
+    for place in (1, 0) if applied(Mul, x) else (1,):
+        a, b = number(first[place]), number(second[place])
+        if a is not None and b is not None and a == -b and first[1 - place] is second[1 - place]:
+            return True
+    return False
 
 
 def whole_fill(node: Apply[Any], value: Number) -> list[TensorVariable] | None:

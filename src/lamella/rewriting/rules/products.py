@@ -29,19 +29,23 @@ def with_factors_replaced(
         The scalar Op f: it is asked for first, since most factors are others.
     combined
         Returns, for another factor and f(x), what stands for their product, or None. The other factor may be inside a product of
-        products, or behind a minus sign; an `AnnihilatingMul` that the factors are taken from stays one.
+        products, and either may be behind a minus sign; an `AnnihilatingMul` that the factors are taken from stays one.
     """
     if len(node.inputs) != 2:
         return None
     x, y = operands(node)
     assert isinstance(node.op, Elemwise)
-    if applied(kind, y):
-        made = product_with(x, y, combined, node.op)
-    elif applied(kind, x) and isinstance(node.op.scalar_op, Mul):
-        made = product_with(y, x, combined, node.op)
-    else:
-        return None
-    return None if made is None else instead_of(node, made)
+    for factor, other in ((y, x), (x, y)) if isinstance(node.op.scalar_op, Mul) else ((y, x),):
+        if factor.owner is None:
+            continue
+        if applied(kind, factor):
+            made = product_with(other, factor, combined, node.op)
+            return None if made is None else instead_of(node, made)
+        negated = applied(Neg, factor)
+        if negated is not None and applied(kind, negated[0]):
+            made = product_with(other, negated[0], combined, node.op)
+            return None if made is None else instead_of(node, lt.neg(made))
+    return None
 
 
 def product_with(
@@ -75,6 +79,10 @@ def product_with(
         assert isinstance(inner, Elemwise)
         g, slope = found
         whole = combined(slope, factor)
+        negated = applied(Neg, slope) if whole is None else None
+        if negated is not None:
+            whole = combined(negated[0], factor)
+            whole = None if whole is None else lt.neg(whole)
         if whole is not None:
             annihilating = isinstance(inner.scalar_op, AnnihilatingMul) or isinstance(op.scalar_op, AnnihilatingMul)
             outer = inner if isinstance(inner.scalar_op, AnnihilatingMul) or not annihilating else op

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lamella.ir import TensorVariable, as_tensor_variable, lt
+from lamella.ir import TensorVariable, as_tensor_variable, constant, lt
 from lamella.testing.rewrite_graphs.draw import Draw
 from lamella.testing.rewrite_graphs.generator import GraphsFor
 
@@ -39,6 +39,19 @@ def _log_softmax(draw: Draw) -> TensorVariable:
         draw.choose("float32", "float64"), draw.shape(1, 3, least=1), high=300.0
     )  # an infinity makes all weights NaN, not one
     return lt.exp(lt.log_softmax(x, axis=draw.integer(0, x.ndim - 1)))
+
+
+def _share_of_exps(draw: Draw) -> TensorVariable:
+    x = draw.tensor(draw.choose("float32", "float64"), high=300.0)
+    grown = lt.exp(x)
+    total = draw.choose(grown + lt.exp(draw.like(x)), (grown + 2.5) + lt.exp(draw.like(x)), (1 + grown) + lt.exp(-x))
+    share = lt.reciprocal(total)
+    return draw.choose(share, lt.annihilating_mul(draw.like(x), share)) * grown
+
+
+def _divided_by_exps(draw: Draw) -> TensorVariable:
+    x = draw.tensor(draw.choose("float32", "float64"), high=300.0)
+    return lt.exp(x) / (lt.exp(x) + draw.choose(lt.exp(draw.like(x)), constant(2.5, dtype=x.dtype)))
 
 
 def _softmax_of_matrix(draw: Draw) -> TensorVariable:
@@ -116,6 +129,8 @@ EXPONENTIALS: Final = (
     GraphsFor("log_of_difference_of_exps", lambda draw: lt.log(lt.exp(x := draw.floats()) - lt.exp(draw.beside(x)))),
     GraphsFor("log_of_expm1", lambda draw: lt.log(lt.expm1(draw.floats()))),
     GraphsFor("exp_of_log_softmax", _log_softmax),
+    GraphsFor("exp_by_exps", _divided_by_exps),
+    GraphsFor("exp_times_reciprocal_of_exps", _share_of_exps),
     GraphsFor("log_of_part_of_softmax", lambda draw: lt.log(_part_of_softmax(draw))),
     GraphsFor("slope_of_log_of_softmax", _divided_by_weights),
     GraphsFor(
