@@ -360,8 +360,8 @@ assert_type(watched.profile, lm.FunctionProfile | None)
 
 # Choices, checks, inner graphs, batches.
 
-assert_type(lm.ifelse(True, x, 0.0), TensorVariable)
-assert_type(lm.ifelse(lt.any(y), [x, y], (y, x)), list[TensorVariable])
+assert_type(lm.ifelse(True, x[0], 0.0), TensorVariable)
+assert_type(lm.ifelse(lt.any(y), [x, x], (x, x)), list[TensorVariable])
 assert_type(lm.Assert("positive")(x, lt.gt(x, 0)), TensorVariable)
 assert_type(lm.check_and_raise(x, KeyError, "no", True), TensorVariable)
 assert_type(lm.Print("x", attrs=("shape",), global_fn=lambda op, value: print(op.message, value))(x), TensorVariable)
@@ -381,9 +381,9 @@ def pulled(inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence
     return [output_grads[0], lm.DisconnectedType()()]
 
 
-lm.OpFromGraph([x, y], [x + y], lop_overrides=pulled)
+lm.OpFromGraph([x, y], [x * 2], lop_overrides=pulled)
 lm.OpFromGraph([x, y], [x + y], grad_overrides=[None, lambda inputs, outputs, grads: grads[0]], inline=False)
-assert_type(lm.vectorize_graph(x, {x: y}), TensorVariable)
+assert_type(lm.vectorize_graph(x, {x: lt.dmatrix()}), TensorVariable)
 assert_type(lm.vectorize_graph([x, y], {x: np.ones((2, 3))}), list[TensorVariable])
 
 
