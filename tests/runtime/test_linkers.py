@@ -227,6 +227,51 @@ def test_a_thunk_of_an_ops_own_is_made_once_and_serves_threads() -> None:
     np.testing.assert_array_equal(f([1.0]), [4.0])
 
 
+class Ported(lm.Op[[Any, Any, Any], TensorVariable]):
+    """A choice whose thunk says itself what it needs, as in the tutorial."""
+
+    __props__: ClassVar[tuple[str, ...]] = ()
+
+    def make_node(self, c: Any, a: Any, b: Any) -> Apply[TensorVariable]:
+        return Apply(self, [c, a, b], [a.type])
+
+    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
+        raise AssertionError("the thunk computes")
+
+    def make_thunk(
+        self,
+        node: Apply[Any],
+        storage_map: Mapping[Variable[Any], list[Any]],
+        compute_map: Mapping[Variable[Any], list[bool]],
+        no_recycling: Sequence[Variable[Any]] = (),
+        impl: str | None = None,
+    ) -> Callable[[], None]:
+        (c, a, b), (out,) = node.inputs, node.outputs
+
+        def thunk() -> list[int]:
+            if not compute_map[c][0]:
+                return [0]
+            taken = 1 if storage_map[c][0] else 2
+            if not compute_map[node.inputs[taken]][0]:
+                return [taken]
+            storage_map[out][0] = storage_map[a if taken == 1 else b][0].copy()
+            compute_map[out][0] = True
+            return []
+
+        thunk.lazy = True  # type: ignore[attr-defined]  # the tutorial's way of saying so
+        return thunk  # type: ignore[return-value]  # what it returns is what the tutorial's linker asks for
+
+
+@pytest.mark.parametrize(
+    "linker", [VMLinker(), PerformLinker(), CLinker()], ids=["VMLinker", "PerformLinker", "CLinker"]
+)
+def test_a_lazy_thunk_that_is_brought_along_runs_when_all_is_computed(linker: Linker) -> None:
+    c, x, y = lt.dscalar("c"), lt.dvector("x"), lt.dvector("y")
+    f = compile_with(linker, [c, x, y], Ported()(c, lt.exp(x), y * 2.0))
+    assert f(1.0, [0.0], [3.0]).tolist() == [1]
+    assert f(0.0, [0.0], [3.0]).tolist() == [6]
+
+
 def test_a_callback_sees_every_node_that_runs() -> None:
     seen: list[tuple[str, float, bool]] = []
 

@@ -58,7 +58,8 @@ class NanGuardMode(Mode):
 
     @override
     def link(self, scheduled: ScheduledGraph, original: FunctionGraph) -> Executable:
-        guard = _Guard(self.nan_is_error, self.inf_is_error, self.big_is_error, _meaningless(scheduled.order))
+        kinds = (self.nan_is_error, self.inf_is_error, self.big_is_error)
+        guard = _Guard(*kinds, frozenset(scheduled.fgraph.inputs), _meaningless(scheduled.order))
         return WrapLinker([self.linker], guard).link(scheduled)
 
 
@@ -80,13 +81,13 @@ class _Guard:
     nan_is_error: bool
     inf_is_error: bool
     big_is_error: bool
+    given: frozenset[Variable[Any]]
     meaningless: frozenset[Variable[Any]]
 
     def __call__(self, fgraph: FunctionGraph, i: int, node: Apply[Any], /, *thunks: NodeThunk) -> None:
         (thunk,) = thunks
-        given = frozenset(fgraph.inputs)
         for place, (variable, cell) in enumerate(zip(node.inputs, thunk.inputs, strict=True)):
-            if variable in given:
+            if variable in self.given:
                 self._check(f"input {place}", node, cell[0], thunk)
         thunk()
         for place, (variable, cell) in enumerate(zip(node.outputs, thunk.outputs, strict=True)):
