@@ -65,6 +65,12 @@ def test_what_stays(expression: TensorVariable) -> None:
     assert rewritten(expression, dot_plus_scaled) is expression
 
 
+def test_what_is_of_another_dtype_stays() -> None:
+    x, flags = lt.dvector("x"), lt.tensor("flags", dtype="bool", shape=(None,))
+    for expression in (x - flags, lt.dot(lt.dmatrix("m"), x) - flags):
+        assert rewritten(expression, dot_plus_scaled) is expression
+
+
 def test_a_product_that_others_need_is_not_computed_twice() -> None:
     product = lt.dot(x, y)
     graph = FunctionGraph(INPUTS, [product + z, product])
