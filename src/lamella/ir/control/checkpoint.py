@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar, final, overload
 
 import attrs
@@ -28,7 +27,7 @@ __all__ = ["Checkpoint", "Recompute", "checkpoint"]
 
 
 def _views(self: Recompute) -> Mapping[int, Sequence[int]]:
-    return MappingProxyType({i: (i,) for i in range(self.n_values)})
+    return {i: (i,) for i in range(self.n_values)}
 
 
 @final

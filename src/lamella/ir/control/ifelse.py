@@ -6,7 +6,6 @@ y = ifelse(c, exp(x), log(x))        log(x) is not computed where c is true
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, final, overload
 
 import attrs
@@ -26,7 +25,7 @@ __all__ = ["IfElse", "ifelse"]
 
 
 def _views(self: IfElse) -> Mapping[int, Sequence[int]]:
-    return MappingProxyType({i: (1 + i, 1 + self.n_outs + i) for i in range(self.n_outs)})
+    return {i: (1 + i, 1 + self.n_outs + i) for i in range(self.n_outs)}
 
 
 @final
