@@ -394,6 +394,14 @@ def test_a_function_s_own_errors_stay_what_they_are() -> None:
         failing(np.ones(2))
 
 
+def test_without_a_compiler_there_is_a_warning_and_no_check_of_c() -> None:
+    x = lt.dvector("x")
+    with lm.config.override(compiler="/nowhere/cc"):
+        with pytest.warns(RuntimeWarning, match="DebugMode does not check C code"):
+            f = lm.function([x], WrongInC()(x), mode="DebugMode")
+        assert f([1.0]).tolist() == [2]
+
+
 def test_updates_and_shared_values() -> None:
     x = lt.dvector("x")
     state = lm.shared(np.zeros(2))
