@@ -55,6 +55,7 @@ def test_the_law(before: TensorVariable, after: TensorVariable) -> None:
         lt.tanh(lt.dot(x, y) + z),  # one elementwise pass does all of it
         lt.sum(lt.dot(x, y) + z),
         lt.dot(x, y) + v,  # broadcast
+        lt.dot(x, y) - (z > 0),
         lt.dot(x, y) + s,
         lt.dot(v, w) + s,
         lt.dot(lt.cast(x, "int64"), lt.cast(y, "int64")) + lt.cast(z, "int64"),

@@ -94,11 +94,18 @@ def add_reduced_kernel(
 {{
 {_few(elementwise, places, parts, read, first)}
 {blocks}
+    const lm_int step[] = {{{strides}}};
+    if (n <= {_BLOCK}) {{
+        const lm_int i = 0, m = n;
+        char *const at[] = {{{addresses}}};
+        {elementwise.loops}(m, at, step);
+{_lines(2, [part.alone for part in parts])}
+        return;
+    }}
 {_lines(1, [part.before for part in parts])}
     for (lm_int i = 0; i < n; i += {_BLOCK}) {{
         const lm_int m = n - i < {_BLOCK} ? n - i : {_BLOCK};
         char *const at[] = {{{addresses}}};
-        const lm_int step[] = {{{strides}}};
         {elementwise.loops}(m, at, step);
 {_lines(2, [part.block for part in parts])}
     }}
@@ -119,10 +126,11 @@ def _lines(depth: int, texts: Sequence[str]) -> str:
 @final
 @attrs.frozen
 class _Reduced:
-    """The statements that reduce one result to one accumulator: for an element, and before, for and after the blocks."""
+    """The statements that reduce one result to one accumulator: for an element, for a block that is all, and before, for and after blocks."""
 
     result: int
     element: str
+    alone: str
     before: str
     block: str
     after: str
@@ -143,7 +151,7 @@ class _Reduced:
 
         plain = reduce(_moved(operand), f"strides[{operand}]")
         if not reduction.is_pairwise:
-            return cls(result, one, "", plain, "")
+            return cls(result, one, plain, "", plain, "")
         merge = add_combination(unit, reduction, reduction.accumulator)
         t, n, k = f"waiting{operand}", f"n_waiting{operand}", f"number{operand}"
         zero = acc.stored(literal(reduction.identity, reduction.accumulator))
@@ -153,6 +161,7 @@ class _Reduced:
         return cls(
             result,
             one,
+            plain,
             f"{acc.storage} {t}[64];\nint {n} = 0;",
             f"""if (strides[{operand}] != 0) {plain}
 else {{

@@ -50,6 +50,8 @@ def dot_plus_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
     (out,) = node.outputs
     if len(node.inputs) != 2 or out.type.dtype not in _DTYPES or out.type.ndim not in (1, 2):
         return None
+    if any([v.dtype != out.type.dtype for v in operands(node)]):
+        return None
     if any([variable.type.dtype != out.type.dtype for variable in node.inputs]):
         return None
     clients = fgraph.get_clients(out)
