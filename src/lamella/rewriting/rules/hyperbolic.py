@@ -56,17 +56,20 @@ def log_of_cosh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     found = applied(Cosh, y)
     if found is None or y.dtype not in FLOAT_DTYPES:
         return None
-    x = lt.cast(found[0], y.dtype)
+    return instead_of(node, _log_of_cosh(lt.cast(found[0], y.dtype)))
+
+
+def _log_of_cosh(x: TensorVariable) -> TensorVariable:
     size = lt.abs(x)
     large = lt.add(size, lt.sub(lt.softplus(lt.mul(size, -2.0)), math.log(2)))
     near = lt.minimum(size, 1.0)  # so that what is not taken is finite
     small = lt.log1p(lt.mul(2.0, lt.square(lt.sinh(lt.mul(near, 0.5)))))
-    return instead_of(node, lt.switch(lt.lt(size, 1.0), small, large))
+    return lt.switch(lt.lt(size, 1.0), small, large)
 
 
 @node_rewriter(elementwise(Log1p))
 def log1p_of_minus_square_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``log1p(-tanh(x)**2) -> -2 * log(cosh(x))``
+    """``log1p(-tanh(x)**2) -> -2 * log(cosh(x))``, in the form of `log_of_cosh`.
 
     Valid for floats. It pays where the tangent is near 1, as in the density of what a hyperbolic tangent squashes: there the plain form is -inf.
     """
@@ -75,7 +78,7 @@ def log1p_of_minus_square_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> li
     found = None if square is None else applied(Tanh, square[0])
     if found is None or square is None or square[0].dtype not in FLOAT_DTYPES:
         return None
-    return instead_of(node, lt.mul(-2, lt.log(lt.cosh(lt.cast(found[0], square[0].dtype)))))
+    return instead_of(node, lt.mul(-2, _log_of_cosh(lt.cast(found[0], square[0].dtype))))
 
 
 @node_rewriter(elementwise(Mul, AnnihilatingMul))

@@ -120,14 +120,14 @@ def _spread(expected: Array, perturbed: Callable[[np.random.Generator], Any]) ->
     return 4 * spread
 
 
-def moved(value: Any, rng: np.random.Generator) -> Any:
-    """Return a value with each floating-point number moved by some units in the last place; those with few digits stay."""
+def moved(value: Any, rng: np.random.Generator, also_short: bool = False) -> Any:
+    """Return a value with each floating-point number moved by some units in the last place; those with few digits stay, unless `also_short`."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not value.size:
         return value
     with np.errstate(all="ignore"):
         step = 4 * np.finfo(value.dtype).eps * rng.choice([-1.0, 1.0], value.shape)
         coarser = _COARSER.get(value.dtype.name)
-        exact = np.zeros(value.shape, bool) if coarser is None else value.astype(coarser) == value
+        exact = np.zeros(value.shape, bool) if coarser is None or also_short else value.astype(coarser) == value
         return np.where(exact, value, value * (1 + step).astype(value.real.dtype))
 
 

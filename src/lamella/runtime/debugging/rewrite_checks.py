@@ -168,7 +168,10 @@ def _compare(
     arrays = isinstance(was, np.ndarray) and isinstance(now, np.ndarray) and was.shape == now.shape
     if arrays and step.rewriter in stabilising and was.dtype == now.dtype and was.dtype.kind in "fc":
         was = np.where(np.isfinite(was), was, now)
-    problem = difference(old.type, now, was, lambda rng: computed.moved(old, rng))
+    stabilises = (
+        step.rewriter in stabilising
+    )  # numbers with few digits too, such as 1, may be what others were rounded to
+    problem = difference(old.type, now, was, lambda rng: computed.moved(old, rng, stabilises))
     # Rounding may have moved either side.
     if problem is not None and difference(old.type, was, now, lambda rng: computed.moved(new, rng)) is not None:
         _blame(step, old, new, problem)
@@ -203,10 +206,10 @@ class _Values:
         """Return the value, or an `_Unknown`."""
         return _value(variable, self._known)
 
-    def moved(self, variable: Variable[Any], rng: np.random.Generator) -> Any:
-        """Return the value where everything that is rounded is moved a little."""
+    def moved(self, variable: Variable[Any], rng: np.random.Generator, also_short: bool = False) -> Any:
+        """Return the value where everything that is rounded is moved a little; see `moved` of numbers."""
         needed = toposort([variable], self._given)
-        found = _value(variable, self._computed(lambda value: moved(value, rng), needed))
+        found = _value(variable, self._computed(lambda value: moved(value, rng, also_short), needed))
         if isinstance(found, _Unknown):
             raise ValueError("it cannot be computed from numbers that have moved")
         return found
