@@ -105,7 +105,7 @@ def add_elementwise_kernel(
     written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
     element = unit.kernel(_element(body, written, names, results), "element")
     loop = unit.kernel(_loop(element, written, names), "loop")
-    loops = unit.kernel(_kernel(loop, written, names))
+    loops = unit.kernel(_kernel(unit, loop, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     return ElementwiseKernel(loops, element, guard)
 
@@ -141,7 +141,21 @@ def _loop(element: str, written: Named, read: Named) -> str:
 }}"""
 
 
-def _kernel(loop: str, written: Named, read: Named) -> str:
+def _gather(storage: str) -> str:
+    return f"""LM_ALONE void {KERNEL_NAME}(const int m, {storage} *const to, const char *const from, const lm_int stride)
+{{
+    for (int j = 0; j < m; ++j) to[j] = *(const {storage} *)(from + j * stride);
+}}"""
+
+
+def _scatter(storage: str) -> str:
+    return f"""LM_ALONE void {KERNEL_NAME}(const int m, char *const to, const lm_int stride, const {storage} *const from)
+{{
+    for (int j = 0; j < m; ++j) *({storage} *)(to + j * stride) = from[j];
+}}"""
+
+
+def _kernel(unit: Unit, loop: str, written: Named, read: Named) -> str:
     operands = [*written, *read]
     varying = [(i, name, C_DTYPES[o.dtype]) for i, (name, o) in enumerate(operands) if o.inner == "contiguous"]
     same = [i for i, (_, o) in enumerate(operands) if o.inner == "same"]
@@ -161,16 +175,17 @@ def _kernel(loop: str, written: Named, read: Named) -> str:
 
     usual = " && ".join([f"strides[{i}] == {c.itemsize}" for i, _, c in varying] + [f"strides[{i}] == 0" for i in same])
     buffers = "\n".join([f"    {c.storage} b{i}[{block}];" for i, _, c in varying])
+    # All kernels share what copies to and from blocks: of one with many results it would else be half of the code.
     gather = "\n".join(
         [
-            f"        for (int j = 0; j < m; ++j) b{i}[j] = *(const {c.storage} *){at(i, '(i + j)')};"
+            f"        {unit.kernel(_gather(c.storage), 'gather')}(m, b{i}, data[{i}] + i * strides[{i}], strides[{i}]);"
             for i, _, c in varying
             if i >= len(written)
         ]
     )
     scatter = "\n".join(
         [
-            f"        for (int j = 0; j < m; ++j) *({c.storage} *){at(i, '(i + j)')} = b{i}[j];"
+            f"        {unit.kernel(_scatter(c.storage), 'scatter')}(m, data[{i}] + i * strides[{i}], strides[{i}], b{i});"
             for i, _, c in varying
             if i < len(written)
         ]

@@ -15,6 +15,21 @@ LM_ALONE void loop0(const lm_int n, double *const o0, const double *const i0, co
     for (lm_int i = 0; i < n; ++i) element0(o0 + i, i0[i], i1[i]);
 }
 
+LM_ALONE void gather0(const int m, double *const to, const char *const from, const lm_int stride)
+{
+    for (int j = 0; j < m; ++j) to[j] = *(const double *)(from + j * stride);
+}
+
+LM_ALONE void gather1(const int m, float *const to, const char *const from, const lm_int stride)
+{
+    for (int j = 0; j < m; ++j) to[j] = *(const float *)(from + j * stride);
+}
+
+LM_ALONE void scatter0(const int m, char *const to, const lm_int stride, const double *const from)
+{
+    for (int j = 0; j < m; ++j) *(double *)(to + j * stride) = from[j];
+}
+
 static void kernel0(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     if (strides[0] == 8 && strides[1] == 8 && strides[2] == 4) {
@@ -26,10 +41,10 @@ static void kernel0(const lm_int n, char *const *const data, const lm_int *const
     float b2[256];
     for (lm_int i = 0; i < n; i += 256) {
         const int m = n - i < 256 ? (int)(n - i) : 256;
-        for (int j = 0; j < m; ++j) b1[j] = *(const double *)(data[1] + (i + j) * strides[1]);
-        for (int j = 0; j < m; ++j) b2[j] = *(const float *)(data[2] + (i + j) * strides[2]);
+        gather0(m, b1, data[1] + i * strides[1], strides[1]);
+        gather1(m, b2, data[2] + i * strides[2], strides[2]);
         loop0(m, (double *)b0, (const double *)b1, (const float *)b2);
-        for (int j = 0; j < m; ++j) *(double *)(data[0] + (i + j) * strides[0]) = b0[j];
+        scatter0(m, data[0] + i * strides[0], strides[0], b0);
     }
 }
 
@@ -71,9 +86,9 @@ static void kernel1(const lm_int n, char *const *const data, const lm_int *const
     double b1[256];
     for (lm_int i = 0; i < n; i += 256) {
         const int m = n - i < 256 ? (int)(n - i) : 256;
-        for (int j = 0; j < m; ++j) b1[j] = *(const double *)(data[1] + (i + j) * strides[1]);
+        gather0(m, b1, data[1] + i * strides[1], strides[1]);
         loop1(m, (double *)b0, (const double *)b1);
-        for (int j = 0; j < m; ++j) *(double *)(data[0] + (i + j) * strides[0]) = b0[j];
+        scatter0(m, data[0] + i * strides[0], strides[0], b0);
     }
 }
 
@@ -113,9 +128,9 @@ static void kernel2(const lm_int n, char *const *const data, const lm_int *const
     double b1[256];
     for (lm_int i = 0; i < n; i += 256) {
         const int m = n - i < 256 ? (int)(n - i) : 256;
-        for (int j = 0; j < m; ++j) b1[j] = *(const double *)(data[1] + (i + j) * strides[1]);
+        gather0(m, b1, data[1] + i * strides[1], strides[1]);
         loop2(m, (double *)b0, (const double *)b1);
-        for (int j = 0; j < m; ++j) *(double *)(data[0] + (i + j) * strides[0]) = b0[j];
+        scatter0(m, data[0] + i * strides[0], strides[0], b0);
     }
 }
 

@@ -74,6 +74,11 @@ LM_ALONE void loop0(const lm_int n, double *const o0)
     for (lm_int i = 0; i < n; ++i) element0(o0 + i);
 }
 
+LM_ALONE void scatter0(const int m, char *const to, const lm_int stride, const double *const from)
+{
+    for (int j = 0; j < m; ++j) *(double *)(to + j * stride) = from[j];
+}
+
 static void kernel0(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     if (strides[0] == 8) {
@@ -85,7 +90,7 @@ static void kernel0(const lm_int n, char *const *const data, const lm_int *const
         const int m = n - i < 256 ? (int)(n - i) : 256;
 
         loop0(m, (double *)b0);
-        for (int j = 0; j < m; ++j) *(double *)(data[0] + (i + j) * strides[0]) = b0[j];
+        scatter0(m, data[0] + i * strides[0], strides[0], b0);
     }
 }
 
