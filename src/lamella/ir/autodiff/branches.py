@@ -122,18 +122,27 @@ class GuardedSums:
         groups: dict[Guard | None, list[Variable[Any]]] = {}
         for guard, term in terms:
             groups.setdefault(guard, []).append(term)
-        while len(groups) > 1 or common not in groups:
-            deepest = max([guard for guard in groups if guard is not None and guard is not common], key=_depth)
-            other = self._guards.get((deepest.parent, deepest.condition, not deepest.taken))
-            own = self._total(groups.pop(deepest))
-            opposite = self._total(groups.pop(other)) if other in groups else _zeros(variable, own)
-            pair = (own, opposite) if deepest.taken else (opposite, own)
-            groups.setdefault(deepest.parent, []).append(deepest.op.choose(deepest.condition, *pair))
+        # The deepest first: what they become has the guard above, which may be there already.
+        waiting: dict[int, list[Guard]] = {}
+        for guard in groups:
+            if guard is not None and guard is not common:
+                waiting.setdefault(guard.depth, []).append(guard)
+        lowest = 0 if common is None else common.depth
+        for depth in range(max(waiting, default=lowest), lowest, -1):
+            for guard in waiting.get(depth, ()):
+                if guard in groups:
+                    self._release(variable, guard, groups)
+                    if guard.parent is not None and len(groups[guard.parent]) == 1:
+                        waiting.setdefault(depth - 1, []).append(guard.parent)
         return self._total(groups[common])
 
-
-def _depth(guard: Guard) -> int:
-    return guard.depth
+    def _release(self, variable: Variable[Any], guard: Guard, groups: dict[Guard | None, list[Variable[Any]]]) -> None:
+        """Make a choice of what has a guard and what has the opposite one; it has the guard above."""
+        other = self._guards.get((guard.parent, guard.condition, not guard.taken))
+        own = self._total(groups.pop(guard))
+        opposite = self._total(groups.pop(other)) if other in groups else _zeros(variable, own)
+        pair = (own, opposite) if guard.taken else (opposite, own)
+        groups.setdefault(guard.parent, []).append(guard.op.choose(guard.condition, *pair))
 
 
 def _zeros(variable: Variable[Any], cotangent: Variable[Any]) -> Variable[Any]:
