@@ -16,9 +16,11 @@ from lamella.rewriting.rules.logistic import (
     log1p_of_minus_sigmoid,
     log_of_difference_of_exps,
     log_of_expm1,
+    log_of_odds_of_sigmoid,
     log_of_sigmoid,
     one_minus_sigmoid,
     reciprocal_of_one_plus_exp,
+    sigmoid_of_log_odds,
     slope_of_sigmoid_by_sigmoid,
 )
 from lamella.rewriting.rules.powers import one_divided
@@ -124,6 +126,31 @@ FORMS += [
 ]
 
 
+FORMS += [
+    StableForm(
+        (log_of_odds_of_sigmoid,),
+        lambda x: lt.log(lt.sigmoid(x) / (1 - lt.sigmoid(x))),
+        lambda x: lt.cast(x, lt.sigmoid(x).dtype),
+        lambda x: x,
+        [40.0, -800.0, 30.0, 1e-20],
+    ),
+    StableForm(
+        (log_of_odds_of_sigmoid,),
+        lambda x: lt.log(lt.sigmoid(x) / lt.sigmoid(-x)),
+        lambda x: lt.cast(x, lt.sigmoid(x).dtype),
+        lambda x: x,
+        [800.0, -800.0],
+    ),
+    StableForm(
+        (sigmoid_of_log_odds,),
+        lambda x: lt.sigmoid(lt.log(x / (1 - x))),
+        lambda x: lt.cast(lt.switch(lt.logical_and(x >= 0, x <= 1), lt.abs(x), np.nan), lt.sigmoid(x).dtype),
+        lambda x: x,
+        [],
+    ),
+]
+
+
 def test_the_logarithm_of_a_difference_of_exponentials_of_infinities() -> None:
     x, y = TensorType("float64", (None,))("x"), TensorType("float64", (None,))("y")
     plain = lt.log(lt.exp(x) - lt.exp(y))
@@ -170,6 +197,9 @@ def test_logarithms_of_sigmoids(form: StableForm) -> None:
 
 def test_what_is_no_such_form_is_left_alone() -> None:
     floats = ("float32", "float64")
+    check_left_alone(log_of_odds_of_sigmoid, lambda x, y: lt.log(lt.sigmoid(x) / (1 - lt.sigmoid(y))), *floats)
+    check_left_alone(log_of_odds_of_sigmoid, lambda x: lt.log(lt.sigmoid(x) / lt.sigmoid(2 * x)), *floats)
+    check_left_alone(sigmoid_of_log_odds, lambda x: lt.sigmoid(lt.log(x / (2 - x))), *floats)
     check_left_alone(reciprocal_of_one_plus_exp, lambda x: lt.reciprocal(2 + lt.exp(x)), *floats)
     check_left_alone(reciprocal_of_one_plus_exp, lambda x: lt.reciprocal(1 - lt.exp(x)), *floats)
     check_left_alone(reciprocal_of_one_plus_exp, lambda x: lt.reciprocal(1 + lt.exp(x)), "complex128")

@@ -195,9 +195,11 @@ from lamella.rewriting.rules.logistic import (
     log1p_of_minus_sigmoid,
     log_of_difference_of_exps,
     log_of_expm1,
+    log_of_odds_of_sigmoid,
     log_of_sigmoid,
     one_minus_sigmoid,
     reciprocal_of_one_plus_exp,
+    sigmoid_of_log_odds,
     slope_of_sigmoid_by_sigmoid,
 )
 from lamella.rewriting.rules.nested_subtensor import subtensor_of_subtensor
@@ -552,6 +554,8 @@ STABILIZE: tuple[Builtin, ...] = (
     Builtin(log_of_part_of_softmax, *_RUN),
     Builtin(slope_of_log_of_softmax, *_RUN),
     Builtin(log_of_sigmoid, *_RUN),
+    Builtin(log_of_odds_of_sigmoid, *_RUN),
+    Builtin(sigmoid_of_log_odds, *_RUN),
     Builtin(log_of_cosh, *_RUN),
     Builtin(log1p_of_exp, *_RUN),
     Builtin(log1p_of_minus_sigmoid, *_RUN),

@@ -60,9 +60,11 @@ __all__ = [
     "log1p_of_minus_sigmoid",
     "log_of_difference_of_exps",
     "log_of_expm1",
+    "log_of_odds_of_sigmoid",
     "log_of_sigmoid",
     "one_minus_sigmoid",
     "reciprocal_of_one_plus_exp",
+    "sigmoid_of_log_odds",
     "slope_of_sigmoid_by_sigmoid",
 ]
 
@@ -248,6 +250,38 @@ def log1p_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable
     negated = applied(Neg, y)
     x = None if negated is None else _exponent(negated[0])
     return None if x is None else instead_of(node, lt.log1mexp(x))
+
+
+@node_rewriter(elementwise(Log))
+def log_of_odds_of_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``log(z / (1 - z)) -> x``, for z of ``sigmoid(x)``; ``sigmoid(-x)`` may stand for ``1 - z``.
+
+    Valid for floats; the result is exact. It pays where the sigmoid underflows or is near 1, and because nothing is computed.
+    """
+    (odds,) = operands(node)
+    found = applied(TrueDivide, odds)
+    x = None if found is None else applied(Sigmoid, found[0])
+    if found is None or x is None or odds.dtype not in FLOAT_DTYPES or odds.dtype != found[0].dtype:
+        return None
+    return instead_of(node, x[0]) if _is_one_minus(found[1], found[0], x[0]) else None
+
+
+@node_rewriter(elementwise(Sigmoid))
+def sigmoid_of_log_odds(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
+    """``sigmoid(log(p / (1 - p))) -> switch(0 <= p <= 1, abs(p), nan)``
+
+    Valid for floats; the result is exact. It pays because neither function is computed.
+    """
+    (logarithm,) = operands(node)
+    odds = applied(Log, logarithm)
+    found = None if odds is None else applied(TrueDivide, odds[0])
+    difference = None if found is None else applied(Sub, found[1])
+    if found is None or difference is None or difference[1] is not found[0] or not is_number(difference[0], 1):
+        return None
+    p = found[0]
+    if p.dtype not in FLOAT_DTYPES:
+        return None
+    return instead_of(node, lt.switch(lt.logical_and(lt.ge(p, 0), lt.le(p, 1)), lt.abs(p), np.nan))
 
 
 @node_rewriter(elementwise(Log))

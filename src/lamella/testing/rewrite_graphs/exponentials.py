@@ -54,6 +54,17 @@ def _divided_by_exps(draw: Draw) -> TensorVariable:
     return lt.exp(x) / (lt.exp(x) + draw.choose(lt.exp(draw.like(x)), constant(2.5, dtype=x.dtype)))
 
 
+def _odds_of_sigmoid(draw: Draw) -> TensorVariable:
+    x = draw.floats()
+    z = lt.sigmoid(x)
+    return lt.log(z / draw.choose(1 - z, lt.sigmoid(-x)))
+
+
+def _sigmoid_of_odds(draw: Draw) -> TensorVariable:
+    p = draw.floats()
+    return lt.sigmoid(lt.log(p / (1 - p)))
+
+
 def _softmax_of_matrix(draw: Draw) -> TensorVariable:
     shape = (draw.length(1), draw.length(1))
     return lt.softmax(draw.tensor(draw.choose("float32", "float64"), shape, high=300.0), axis=1)
@@ -130,6 +141,8 @@ EXPONENTIALS: Final = (
     GraphsFor("log_of_expm1", lambda draw: lt.log(lt.expm1(draw.floats()))),
     GraphsFor("exp_of_log_softmax", _log_softmax),
     GraphsFor("exp_by_exps", _divided_by_exps),
+    GraphsFor("log_of_odds_of_sigmoid", _odds_of_sigmoid),
+    GraphsFor("sigmoid_of_log_odds", _sigmoid_of_odds),
     GraphsFor("exp_times_reciprocal_of_exps", _share_of_exps),
     GraphsFor("log_of_part_of_softmax", lambda draw: lt.log(_part_of_softmax(draw))),
     GraphsFor("slope_of_log_of_softmax", _divided_by_weights),
