@@ -424,7 +424,7 @@ STRUCTURE: tuple[Builtin, ...] = (
     Builtin(subtensor_across_join, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_elemwise, *_RUN, "shape_unsafe"),
     Builtin(subtensor_of_reduction, *_RUN, "shape_unsafe", "reassociates"),
-    Builtin(subtensor_of_dot, *_RUN, "reassociates"),
+    Builtin(subtensor_of_dot, *_RUN, "shape_unsafe", "reassociates"),
     Builtin(extreme_of_fill, *_RUN, "shape_unsafe"),
     Builtin(dimshuffle_of_elemwise, *_RUN),
     Builtin(sum_of_zeros, *_RUN, "shape_unsafe"),

@@ -190,7 +190,8 @@ def subtensor_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
 def subtensor_of_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dot(a, b)[i, j:] -> dot(a[i], b[:, j:])``
 
-    Always valid; floats may be added up in another order. It pays because fewer products are computed, where nothing else needs the rest.
+    Always valid; floats may be added up in another order, and of two errors the other one may be raised. It pays because fewer products are
+    computed, where nothing else needs the rest.
     """
     match node.inputs[0].owner:
         case Apply(Dot() as op, (TensorVariable() as a, TensorVariable() as b)) if _is_moved(fgraph, node):
