@@ -20,6 +20,7 @@ def test_a_sum_of_negated_numbers() -> None:
     assert after([x], lt.sum(-x, axis=0), [X], sum_of_neg) == (
         "%c0: float64[1] = constant [0.0]\n%0: float64[?] = Sum{axis=(0,)}(%x)\n%1: float64[?] = Sub(%c0, %0)\nreturn %1"
     )
+    assert "Neg" in after([x], lt.sum(-lt.exp(x)), [X], sum_of_neg)
     y = -x
     assert "Neg(%x)" in after([x], [lt.sum(y), y], [X], sum_of_neg)
 

@@ -39,6 +39,14 @@ def test_the_last_of_two_sets_stays(index: Any, first: Any) -> None:
     assert "%v" not in text
 
 
+def test_what_others_read_is_written_to_as_it_was() -> None:
+    """Else the array that was there before would have to be copied a second time."""
+    once = lt.set_subtensor(x[1:], v)
+    for value in (once[1:] * 2.0, lt.sum(once)):
+        twice = lt.set_subtensor(_again(once), value)
+        assert after([x, v], twice, [X, 5.0], set_of_written).count("SetSubtensor") == 2
+
+
 def test_what_was_set_and_increased_is_set_to_the_sum() -> None:
     twice = lt.inc_subtensor(_again(lt.set_subtensor(x[i:], v)), w)
     assert after([x, i, v, w], twice, [X, 2, 5.0, 6.0], inc_of_set).count("Subtensor") == 1

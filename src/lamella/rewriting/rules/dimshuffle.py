@@ -21,7 +21,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.usage import is_near, used_once
+from lamella.rewriting.rules.usage import behind, used_once
 
 __all__ = [
     "dimshuffle_of_dimshuffle",
@@ -74,8 +74,8 @@ def moves_unit_axes_only(node: Apply[Any]) -> bool:
 def dimshuffle_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(f(x, y), p) -> f(dimshuffle(x, p), dimshuffle(y, p))``, for elementwise f
 
-    Always valid. It is done where nothing else needs f(x, y), few such f come one after the other, and it pays: no axes change places, so memory is read
-    in the same order; or all that f is applied to has been moved already, or is a number; or what uses the result is elementwise, so f fuses with it.
+    Always valid. It is done where nothing else needs f(x, y), few such f come one after the other, and it pays: what uses the result is elementwise and no
+    larger, so f fuses with it; or axes of all that f is computed from have been moved already, so that they are moved once.
     """
     (whole,) = node.inputs
     match node.op, whole.owner:
@@ -83,9 +83,8 @@ def dimshuffle_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
             pass
         case _:
             return None
-    if not (moves_unit_axes_only(node) or all([_is_moved(x) for x in inputs]) or _meets_elemwise(fgraph, node)):
-        return None
-    if not is_near(fgraph, whole, _is_elementwise):
+    ends = None if all(whole.type.broadcastable) else behind(fgraph, whole, _is_elementwise)
+    if ends is None or not (_meets_elemwise(fgraph, node) or all([_is_moved(x) for x in ends])):
         return None
     made: TensorVariable = elementwise(*[op(as_tensor_variable(x)) for x in inputs])
     return fitted(made, node.outputs[0])

@@ -14,6 +14,7 @@ from lamella.ir import (
     COMPLEX_DTYPES,
     FLOAT_DTYPES,
     Apply,
+    Elemwise,
     FunctionGraph,
     Mul,
     Neg,
@@ -45,15 +46,19 @@ def _summed_alone(fgraph: FunctionGraph, node: Apply[Any]) -> tuple[Sum, str] | 
     return (op, accumulator) if x.dtype == accumulator == dtype else None  # integers wrap in their own dtype
 
 
+def _is_elementwise(variable: TensorVariable) -> bool:
+    return variable.owner is not None and isinstance(variable.owner.op, Elemwise)
+
+
 @node_rewriter([Sum])
 def sum_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(-x) -> 0 - sum(x)``
 
     Always valid for numbers that are added up in their own dtype, or in wider floats. A sum is never -0.0, hence the 0. It pays because fewer numbers
-    are negated, where nothing else needs -x.
+    are negated, where nothing else needs -x, and x is not computed element by element: then the sign would be changed at the same time.
     """
     found, negated = _summed_alone(fgraph, node), applied(Neg, node.inputs[0])
-    if found is None or negated is None:
+    if found is None or negated is None or _is_elementwise(negated[0]):
         return None
     return fitted(lt.sub(0, found[0](negated[0])), node.outputs[0])
 
@@ -63,7 +68,7 @@ def sum_of_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     """``sum(2 * x) -> 2 * sum(x)``; ``sum(x / 2) -> sum(x) / 2``; ``sum(-2 * x) -> 0 - 2 * sum(x)``, which is never -0.0 either
 
     Valid for a known number that is finite and not 0. Floats round at other places. It pays because fewer numbers are multiplied, where nothing else
-    needs the products.
+    needs the products, and x is not computed element by element: then it would be multiplied at the same time.
     """
     found = _summed_alone(fgraph, node)
     quotient = applied(TrueDivide, node.inputs[0])
@@ -78,6 +83,8 @@ def sum_of_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
         return None
     op, accumulator = found
     rest = factors[:place] + factors[place + 1 :]
+    if all([_is_elementwise(x) for x in rest]):
+        return None
     total = Sum(op.axes, accumulator, accumulator)(lt.mul(*rest) if len(rest) > 1 else rest[0])
     negative = known < 0 and accumulator in FLOAT_DTYPES
     size = constant(abs(known) if negative else known, dtype=accumulator)

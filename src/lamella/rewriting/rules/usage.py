@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lamella.ir import Apply, FunctionGraph, Variable
 
-__all__ = ["is_near", "used_once"]
+__all__ = ["behind", "is_near", "used_once"]
 
 _MOST_BETWEEN: Final = 8
 
@@ -22,7 +22,16 @@ def used_once(fgraph: FunctionGraph, variable: Variable[Any]) -> bool:
 
 
 def is_near(fgraph: FunctionGraph, variable: Variable[Any], passes: Callable[[Apply[Any]], bool]) -> bool:
-    """Whether few of the nodes that a view passes, and that nothing else uses, are between a Variable and those where the view stops.
+    """Whether few nodes are between a Variable and what `behind` finds."""
+    return behind(fgraph, variable, passes) is not None
+
+
+def behind(
+    fgraph: FunctionGraph, variable: Variable[Any], passes: Callable[[Apply[Any]], bool]
+) -> list[Variable[Any]] | None:
+    """Return where a view stops that is moved from a Variable towards what it is computed from; None where that is far.
+
+    It passes nodes of some kinds whose results nothing else uses.
 
     Parameters
     ----------
@@ -34,14 +43,16 @@ def is_near(fgraph: FunctionGraph, variable: Variable[Any], passes: Callable[[Ap
         Says of a node whether the view is moved from its result to its inputs.
     """
     passed = 0
+    ends: list[Variable[Any]] = []
     stack = [variable]
     while stack:
         current = stack.pop()
         node = current.owner
         if node is None or not passes(node) or not used_once(fgraph, current):
+            ends.append(current)
             continue
         passed += 1
         if passed > _MOST_BETWEEN:
-            return False
+            return None
         stack.extend(node.inputs)
-    return True
+    return ends

@@ -68,9 +68,9 @@ def _written_before(node: Apply[Any]) -> Apply[Any] | None:
 def set_of_written(fgraph: FunctionGraph, node: Apply[Any]) -> Sequence[Variable[Any]] | None:
     """``x[i].set(v)[i].set(w) -> x[i].set(w)``, and ``x[i].inc(v)[i].set(w) -> x[i].set(w)``, for any index
 
-    Always valid, but that v may not fit. It pays because x is written to once.
+    Always valid, but that v may not fit. It pays because x is written to once, where nothing else needs what is between.
     """
-    if not isinstance(node.op, Writing) or not node.op.set_instead_of_inc:
+    if not isinstance(node.op, Writing) or not node.op.set_instead_of_inc or not used_once(fgraph, node.inputs[0]):
         return None
     before = _written_before(node)
     return None if before is None else node.clone_with_new_inputs([before.inputs[0], *node.inputs[1:]]).outputs
