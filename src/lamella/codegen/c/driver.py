@@ -191,8 +191,8 @@ def compile_shared_object(
     compiling = [flag for flag in flags if flag not in libraries]
     sources = [str(source)]
     if cxx is not None:
-        # The standard of C is none of C++.
-        compiling = [flag for flag in compiling if not flag.startswith("-std=gnu11")]
+        # C++ has no such flags.
+        compiling = [flag for flag in compiling if not flag.startswith(("-std=gnu11", "-fexcess-precision"))]
         sources = ["-x", "c", str(source), "-x", "c++", str(cxx), "-x", "none"]
     command = [*compiler.command, *compiling, *sources, "-o", str(target), *libraries, *_link_flags(compiler)]
     _run(command, {"TMPDIR": str(folder)})

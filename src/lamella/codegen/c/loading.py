@@ -83,8 +83,10 @@ class UserUnit:
         """Link a function that has the variables of the unit for itself: with a copy of the library that nobody else uses."""
         with _libraries.copies_guard:
             library = _libraries.own_copy(self)
+            if self.build.may_be_reused:
+                _libraries.keep(self, library)
             made = library.link(constants, perform, annotate, params)
-            # What this code has made may outlive the function, and refer to the code: it stays.
+            # What this code will make may outlive the function, and refer to the code: it stays.
             _libraries.keep(self, library)
         return made
 

@@ -178,15 +178,15 @@ class UserNode:
         for v, slot in zip(self.outputs, self.kept, strict=True):
             recalled = "NULL" if slot < 0 else f"(PyObject *)call->serve->recall(call, {slot})"
             objects.append(f"PyObject *py_{v.name} = {recalled};")
+        freed = " ".join([f"Py_XDECREF(py_{v.name});" for v in (*self.inputs, *self.outputs)])
         if self.inputs:
             missing = " || ".join([f"py_{v.name} == NULL" for v in self.inputs])
-            freed = " ".join([f"Py_XDECREF(py_{v.name});" for v in (*self.inputs, *self.outputs)])
             objects.append(f"if ({missing}) {{ {freed} return -1; }}")
         for v in self.inputs:
             label = f"end_of_{v.name}"
             sub = self.sub(label)
             head += ["{", v.declared(sub, check), call_checked(v.side.c_extract, v.name, sub, check)]
-            tail.append(f"{label}: ;\n{v.side.c_cleanup(v.name, sub)}\nPy_XDECREF(py_{v.name});\n}}")
+            tail.append(f"{label}: ;\n{v.side.c_cleanup(v.name, sub)}\n}}")
         for i, (v, slot) in enumerate(zip(self.outputs, self.kept, strict=True)):
             label = f"end_of_{v.name}"
             sub = self.sub(label)
@@ -202,12 +202,12 @@ class UserNode:
             given = f"lm_give(call, {places[n_in + i]}, py_{v.name}, {slot})"
             tail.append(
                 f"{label}: ;\n{synced}\nsynced_{v.name}: ;\n{v.side.c_cleanup(v.name, sub)}\n"
-                f"if (lm_failed) Py_XDECREF(py_{v.name});\nelse if ({given} < 0) lm_failed = 1;\n}}"
+                f"if (!lm_failed) {{\nif ({given} < 0) lm_failed = 1;\npy_{v.name} = NULL;\n}}\n}}"
             )
         inputs, outputs, sub = self._texts(code_end)
         code = self.op.c_code(self.node, self.name, inputs, outputs, sub)
         cleanup = self.op.c_code_cleanup(self.node, self.name, inputs, outputs, sub)
-        body = "\n".join([*objects, *head, "{", code, f"{code_end}: ;", cleanup, "}", *reversed(tail)])
+        body = "\n".join([*objects, *head, "{", code, f"{code_end}: ;", cleanup, "}", *reversed(tail), freed])
         return (
             f"LM_STEP int {name}(lm_call *const call, void *const *const operands)\n{{\n{body}\n"
             "return lm_failed || PyErr_Occurred() ? -1 : 0;\n}"
