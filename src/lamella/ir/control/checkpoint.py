@@ -31,7 +31,7 @@ def _views(self: Recompute) -> Mapping[int, Sequence[int]]:
 
 
 @final
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Recompute(Op[..., Any]):
     """Return the first inputs (views of them), when all inputs are there.
 

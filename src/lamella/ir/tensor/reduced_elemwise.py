@@ -31,7 +31,7 @@ def _inplace_map(self: ReducedElemwise) -> Mapping[int, Sequence[int]]:
 
 
 @final
-@attrs.frozen(repr=False, cache_hash=True)
+@attrs.frozen(eq=False, repr=False)
 class ReducedElemwise(Op[..., TensorVariable]):
     """Apply a scalar Op to every element of arrays that broadcast; hand out its results, whole or reduced.
 
