@@ -20,13 +20,12 @@ def _cases(name: str) -> list[Case]:
     found: list[Case] = []
     for dtype in ("float64", "float32", "complex128"):
         for z, x, y in SHAPES[name]:
-            alpha, beta = np.array(0.5, dtype), np.array(-2.0, dtype)
-            found.append((numbers(z, dtype), alpha, numbers(x, dtype, 1), numbers(y, dtype, 2), beta))
-    special = numbers(SHAPES[name][0][0], "float64")
-    special.flat[0] = np.inf
+            arrays = [numbers(shape, dtype, i) for i, shape in enumerate((z, x, y))]
+            found.append((arrays[0], np.array(0.5, dtype), arrays[1], arrays[2], np.array(-2.0, dtype)))
+    there, first, second = [numbers(shape, "float64", i) for i, shape in enumerate(SHAPES[name][0])]
+    there.flat[0] = np.inf
     for alpha, beta in ((0.0, 1.0), (1.0, 0.0), (np.inf, 1.0)):
-        x, y = [numbers(shape, "float64", 3) for shape in SHAPES[name][0][1:]]
-        found.append((special, np.array(alpha), x, y, np.array(beta)))
+        found.append((there, np.array(alpha), first, second, np.array(beta)))
     return found
 
 
