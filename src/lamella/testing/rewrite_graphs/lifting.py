@@ -119,10 +119,10 @@ def _elementwise_moved(draw: Draw) -> TensorVariable:
     shape = draw.shape(1, 3)
     x = _elementwise(draw, shape)
     return draw.one_of(
-        lambda: lt.dimshuffle(x, ["x", *range(x.ndim)]),
-        lambda: lt.dimshuffle(x, [*range(x.ndim), "x"]),
+        lambda: lt.exp(lt.dimshuffle(x, ["x", *range(x.ndim)])),
+        lambda: lt.exp(lt.dimshuffle(x, [*range(x.ndim), "x"])),
         lambda: x.T + draw.tensor(x.dtype, shape[::-1]),
-        lambda: lt.dimshuffle(_elementwise(draw, (3, 1)), [0]),
+        lambda: lt.abs(lt.dimshuffle(_elementwise(draw, (3, 1)), [0])),
         lambda: lt.exp(draw.tensor("float64", shape).T).T,
     )
 
