@@ -90,8 +90,9 @@ def slope_of_tanh_by_slope_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> l
     """
 
     def combined(other: TensorVariable, slope: TensorVariable) -> TensorVariable | None:
-        reciprocal, difference = applied(Reciprocal, other), applied(Sub, slope)
-        if reciprocal is None or difference is None or reciprocal[0] is not slope or not is_number(difference[0], 1):
+        reciprocal = applied(Reciprocal, other)
+        difference = applied(Sub, slope) if reciprocal is not None and reciprocal[0] is slope else None
+        if difference is None or not is_number(difference[0], 1):
             return None
         square = applied(Square, difference[1])
         if square is None or applied(Tanh, square[0]) is None or slope.dtype not in FLOAT_DTYPES:
