@@ -3,6 +3,18 @@
 They have a module of their own so that ``import lamella`` need not load those layers: see docs/decisions/0005-lazy-face.md.
 """
 
+from lamella.codegen import CEnumType as CEnumType
+from lamella.codegen import CLinkerObject as CLinkerObject
+from lamella.codegen import CLinkerOp as CLinkerOp
+from lamella.codegen import CLinkerType as CLinkerType
+from lamella.codegen import COp as COp
+from lamella.codegen import CScalarOp as CScalarOp
+from lamella.codegen import EnumList as EnumList
+from lamella.codegen import EnumType as EnumType
+from lamella.codegen import ExternalCOp as ExternalCOp
+from lamella.codegen import OpenMPOp as OpenMPOp
+from lamella.codegen import Params as Params
+from lamella.codegen import ParamsType as ParamsType
 from lamella.rewriting import AddDestroyHandler as AddDestroyHandler
 from lamella.rewriting import EquilibriumDB as EquilibriumDB
 from lamella.rewriting import EquilibriumGraphRewriter as EquilibriumGraphRewriter

@@ -207,7 +207,9 @@ class UserNode:
         inputs, outputs, sub = self._texts(code_end)
         code = self.op.c_code(self.node, self.name, inputs, outputs, sub)
         cleanup = self.op.c_code_cleanup(self.node, self.name, inputs, outputs, sub)
-        body = "\n".join([*objects, *head, "{", code, f"{code_end}: ;", cleanup, "}", *reversed(tail), freed])
+        # A debugger can stop at the label.
+        begin = "c_code: __attribute__((unused));"
+        body = "\n".join([*objects, *head, "{", begin, code, f"{code_end}: ;", cleanup, "}", *reversed(tail), freed])
         return (
             f"LM_STEP int {name}(lm_call *const call, void *const *const operands)\n{{\n{body}\n"
             "return lm_failed || PyErr_Occurred() ? -1 : 0;\n}"
