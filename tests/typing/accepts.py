@@ -1,6 +1,6 @@
 """What `mypy --strict` accepts, and what it takes the results for; no test runs this file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, assert_type
 
 import attrs
@@ -9,7 +9,24 @@ import numpy.typing as npt
 
 import lamella as lm
 import lamella.tensor as lt
-from lamella import Apply, Constant, Function, FunctionGraph, Op, OutputStorage, SharedVariable, Type, Variable
+from lamella import (
+    Apply,
+    CLinkerType,
+    Constant,
+    COp,
+    EnumList,
+    ExternalCOp,
+    Function,
+    FunctionGraph,
+    Op,
+    OutputStorage,
+    Params,
+    ParamsType,
+    ScalarType,
+    SharedVariable,
+    Type,
+    Variable,
+)
 from lamella.codegen import CompiledModule, lower_to_c
 from lamella.ir import TensorConstant, TensorSharedVariable, TensorType
 from lamella.rewriting import (
@@ -295,6 +312,67 @@ class LinkerOfOnesOwn(Linker):
 
 
 lm.function([x], x + 1, mode=lm.Mode(LinkerOfOnesOwn(), lm.FAST_RUN.query))
+
+# C code of one's own.
+
+
+class Negated(COp[[TensorLike], TensorVariable]):
+    """An Op with C code and params."""
+
+    params_type = ParamsType(kind=EnumList("A", ("B", "beta")), offset=ScalarType("float64"))
+    __props__ = ("kind", "offset")
+
+    def __init__(self, kind: str, offset: float = 0.0) -> None:
+        self.kind, self.offset = kind, offset
+
+    def make_node(self, x: TensorLike) -> Apply[TensorVariable]:
+        variable = as_tensor_variable(x)
+        return Apply(self, [variable], [variable.type])
+
+    def perform(
+        self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage, params: Params | None = None
+    ) -> None:
+        output_storage[0][0] = -inputs[0]
+
+    def c_headers(self, **kwargs: Any) -> list[str]:
+        return ["<float.h>"]
+
+    def c_code(
+        self, node: Apply[Any], name: str, inputs: Sequence[str], outputs: Sequence[str], sub: Mapping[str, str]
+    ) -> str:
+        return f"{outputs[0]} = (PyArrayObject *)PyNumber_Negative((PyObject *){inputs[0]});"
+
+
+assert_type(Negated("A")(x), TensorVariable)
+assert_type(Negated.params_type.A, int | float)
+assert_type(Negated("A").make_thunk(Negated("A").make_node(x), {}, {}, impl="c"), Callable[[], None])
+
+
+class Text(Type[str], CLinkerType):
+    """A Type with a C side."""
+
+    __props__ = ()
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> str:
+        return str(value)
+
+    def c_declare(self, name: str, sub: Mapping[str, str], check_input: bool = True) -> str:
+        return f"PyObject *{name};"
+
+
+ParamsType(text=Text())
+
+
+class InFile(ExternalCOp[[TensorLike], TensorVariable]):
+    """An Op whose C stands in a file."""
+
+    def __init__(self) -> None:
+        super().__init__(["a.c", "b.c"], func_name="APPLY_SPECIFIC(f)")
+
+
+def call_of_an_op_in_a_file(op: InFile) -> None:
+    assert_type(op(x), TensorVariable)
+
 
 # Tests of rewrites.
 

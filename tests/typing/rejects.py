@@ -1,13 +1,13 @@
 """What `mypy --strict` refuses: every line is wrong, and the code after it says how. A line that is no longer refused is an unused ignore."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import lamella as lm
 import lamella.tensor as lt
-from lamella import Apply, Constant, FunctionGraph, Op, OutputStorage, Type, Variable
+from lamella import Apply, Constant, COp, EnumList, FunctionGraph, Op, OutputStorage, ParamsType, Type, Variable
 from lamella.codegen import lower_to_c, write_program
 from lamella.rewriting import GraphRewriter, NodeRewriter, RewriteDatabaseQuery, in2out, node_rewriter, rewrite_graph
 from lamella.runtime import CLinker, Linker, PerformLinker
@@ -131,6 +131,27 @@ def a_node_that_is_assigned_to(
     graph.inputs[0] = x  # type: ignore[index]
     graph.clients[x] = ()  # type: ignore[index]
     mode.linker = PerformLinker()  # type: ignore[misc]
+
+
+class WrongCode(COp[[TensorLike], TensorVariable]):
+    """An Op with C code; what is wrong with it a type checker says."""
+
+    def make_node(self, x: TensorLike) -> Apply[TensorVariable]:
+        return Apply(self, [as_tensor_variable(x)], [as_tensor_variable(x).type])
+
+    def c_code(self, node: Apply[Any], name: str) -> str:  # type: ignore[override]
+        return ""
+
+    def c_code_cleanup(  # type: ignore[override]
+        self, node: Apply[Any], name: str, inputs: Sequence[str], outputs: Sequence[str], sub: Mapping[str, str]
+    ) -> None: ...
+
+
+def c_code_of_ones_own(x: TensorVariable, op: WrongCode) -> None:
+    op(x, x)  # type: ignore[call-arg]
+    ParamsType(a=1)  # type: ignore[arg-type]
+    EnumList(1, 2)  # type: ignore[arg-type]
+    op.make_thunk(op.make_node(x), {}, {}, impl=1)  # type: ignore[arg-type]
 
 
 def a_graph_that_skips_a_layer(x: TensorVariable, graph: FunctionGraph) -> None:
