@@ -33,6 +33,7 @@ from lamella.codegen.c import dtype_specs as dtype_specs
 from lamella.codegen.c import find_compiler as find_compiler
 from lamella.codegen.c import list_cache as list_cache
 from lamella.codegen.c import lower_to_c as lower_to_c
+from lamella.codegen.c import only_choices_are_lazy as only_choices_are_lazy
 from lamella.codegen.c import optimising_flags as optimising_flags
 from lamella.codegen.c import register_deep_copy_op_c_code as register_deep_copy_op_c_code
 from lamella.codegen.c import register_shape_c_code as register_shape_c_code

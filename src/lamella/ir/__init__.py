@@ -88,6 +88,7 @@ from lamella.ir.graph import none_type_t as none_type_t
 from lamella.ir.graph import normal_graph as normal_graph
 from lamella.ir.graph import orphans_between as orphans_between
 from lamella.ir.graph import perform_node as perform_node
+from lamella.ir.graph import readers_before as readers_before
 from lamella.ir.graph import rebuild_node as rebuild_node
 from lamella.ir.graph import slice_type as slice_type
 from lamella.ir.graph import strict_key as strict_key

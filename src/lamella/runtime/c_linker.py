@@ -13,7 +13,7 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from lamella.codegen import Entry, lower_to_c, write_program
+from lamella.codegen import Entry, lower_to_c, only_choices_are_lazy, write_program
 from lamella.errors import CompilerNotFoundError
 from lamella.ir import Apply, FunctionGraph, perform_node
 from lamella.runtime.c_pieces import CompiledPiece, in_pieces
@@ -50,14 +50,14 @@ def _warn_of_missing_compiler(error: CompilerNotFoundError) -> None:
 class CLinker(Linker):
     """Compiles a whole graph to one C function; without a C compiler, warns once and runs the graph in Python.
 
-    A graph with lazy Ops becomes several C functions: one for all that is needed in any case, up to the next lazy node, and one for what
-    each branch alone needs; they run on demand.
+    Steps that only the other branch of an `ifelse` needs are not run. A graph with other lazy Ops becomes several C functions: one for all that is
+    needed in any case, up to the next lazy node, and one for what each branch alone needs; they run on demand.
     """
 
     @override
     def link(self, scheduled: ScheduledGraph) -> Executable:
         try:
-            if any([node.op.is_lazy for node in scheduled.order]):
+            if not only_choices_are_lazy(scheduled):
                 pieces = schedule(in_pieces(scheduled))
                 return NodeMachine.of(pieces, _c_functions(pieces.order))
             return lower_to_c(scheduled).executable()

@@ -7,6 +7,7 @@ from lamella.codegen.c.cache import CompiledCache as CompiledCache
 from lamella.codegen.c.cache import check_cache as check_cache
 from lamella.codegen.c.cache import clear_cache as clear_cache
 from lamella.codegen.c.cache import list_cache as list_cache
+from lamella.codegen.c.demand import only_choices_are_lazy as only_choices_are_lazy
 from lamella.codegen.c.driver import Compiler as Compiler
 from lamella.codegen.c.driver import compile_shared_object as compile_shared_object
 from lamella.codegen.c.driver import find_compiler as find_compiler

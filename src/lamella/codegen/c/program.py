@@ -17,6 +17,7 @@ from typing import Any, Final, final
 
 import attrs
 
+from lamella.codegen.c.demand import demand_tables, has_choices
 from lamella.codegen.c.interfaces.user_code import Build, UserCode, c_linker_op
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.step import Array, Object, Place, Step, Storage
@@ -101,6 +102,7 @@ class _Writer:
         tables = [
             self._write_variables(list(numbers)),
             self._write_steps(steps, numbers),
+            *([demand_tables(self._scheduled, numbers)] if has_choices(self._scheduled) else []),
             self._write_ends(numbers, len(constants)),
         ]
         body = "\n\n".join(tables)
@@ -244,7 +246,7 @@ class _Writer:
 static const unsigned char overwritten[] = {initializer(overwritten)};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {{
-    {", ".join([str(n) for n in (*counts, self._most_operands, self._frame_size)])}, variables, outputs, overwritten, steps,
+    {", ".join([str(n) for n in (*counts, self._most_operands, self._frame_size)])}, variables, outputs, overwritten, steps,{" &demand," if has_choices(self._scheduled) else ""}
 }};"""
 
 

@@ -42,6 +42,7 @@ from lamella.ir.graph.null_types import NullType as NullType
 from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented
 from lamella.ir.graph.null_types import grad_undefined as grad_undefined
 from lamella.ir.graph.on_demand import OnDemand as OnDemand
+from lamella.ir.graph.on_demand import readers_before as readers_before
 from lamella.ir.graph.origin import BUILT_FOR as BUILT_FOR
 from lamella.ir.graph.origin import Origin as Origin
 from lamella.ir.graph.replace import clone_replace as clone_replace

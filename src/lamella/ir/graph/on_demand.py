@@ -14,7 +14,7 @@ import attrs
 if TYPE_CHECKING:
     from lamella.ir.graph.core import Apply, Variable
 
-__all__ = ["OnDemand", "ValueOf"]
+__all__ = ["OnDemand", "ValueOf", "readers_before"]
 
 
 class ValueOf(Protocol):
@@ -56,7 +56,7 @@ class OnDemand:
                 uses[variable] = uses.get(variable, 0) + 1
         for variable in (*given, *outputs):
             uses[variable] = uses.get(variable, 0) + 1
-        return cls(tuple(outputs), producers, uses, _readers_before(order), _certain(order, producers, outputs))
+        return cls(tuple(outputs), producers, uses, readers_before(order), _certain(order, producers, outputs))
 
     def run(
         self,
@@ -178,7 +178,7 @@ def _certain(
     return frozenset(found)
 
 
-def _readers_before(order: Sequence[Apply[Any]]) -> dict[Apply[Any], tuple[Apply[Any], ...]]:
+def readers_before(order: Sequence[Apply[Any]]) -> dict[Apply[Any], tuple[Apply[Any], ...]]:
     """Return, for each node that overwrites inputs, the nodes before it in the order that read what it overwrites."""
     if not any([node.op.destroy_map for node in order]):
         return {}

@@ -1,11 +1,11 @@
-"""Checks and recomputation: views, made when conditions hold."""
+"""Choices, checks and recomputation: views of what was chosen, or made when conditions hold."""
 
 from __future__ import annotations
 
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.moves import whole_view
 from lamella.codegen.c.step import Step
-from lamella.ir import CheckAndRaise, Recompute
+from lamella.ir import CheckAndRaise, IfElse, Recompute
 
 
 @c_lowering.register(CheckAndRaise)
@@ -22,3 +22,16 @@ def recompute(op: Recompute, step: Step) -> None:
     """Give the same memory."""
     for i in range(op.n_values):
         whole_view(step, step.input(i), i)
+
+
+@c_lowering.register(IfElse)
+def choice(op: IfElse, step: Step) -> None:
+    """Give the memory of the branch that is taken; the host has not computed the other one."""
+    condition, *_ = step.inputs
+    step.emit(f"if ({condition.value()}) {{")
+    for i, place in enumerate(op.branch(True)):
+        whole_view(step, step.input(place), i)
+    step.emit("} else {")
+    for i, place in enumerate(op.branch(False)):
+        whole_view(step, step.input(place), i)
+    step.emit("}")

@@ -256,23 +256,175 @@ static lm_int lm_new_bytes(const lm_program *const program, const lm_step *const
     return total;
 }
 
+/* Run one step; where `costs` is not NULL, note there what it cost. */
+static int lm_run_step(
+    lm_call *const call, const lm_program *const program, char *const frame, const int i, void **const at, lm_cost *const costs)
+{
+    const lm_step *const step = &program->steps[i];
+    const int n = step->n_in + step->n_out, *const numbers = step->variables;
+    call->step = i;
+    for (int k = 0; k < n; ++k) at[k] = numbers[k] < 0 ? NULL : frame + program->variables[numbers[k]].offset;
+    const double start = LM_UNLIKELY(costs != NULL) ? lm_now() : 0;
+    int status = step->run == NULL ? LM_REFER : step->run(call, at);
+    if (LM_UNLIKELY(status == LM_REFER)) status = lm_refer(call, program, step, at);
+    if (LM_UNLIKELY(status < 0)) return -1;
+    if (LM_UNLIKELY(costs != NULL)) costs[i] = (lm_cost){lm_now() - start, lm_new_bytes(program, step, at)};
+    return 0;
+}
+
+/* A run on demand. */
+typedef struct {
+    const lm_program *program;
+    char *frame;
+    int *uses;  /* of each variable, how often it is still to be read */
+    int *state; /* of each step */
+    int *stack; /* steps that wait, each below what it waits for */
+    int *unread; /* variables that have been read once more */
+    int n_stack, n_unread;
+} lm_run_state;
+
+enum { LM_UNDECIDED, LM_CONDITION_HOLDS, LM_CONDITION_FAILS, LM_FINISHED };
+
+/* Whether a step needs an input, as far as it is decided. */
+static int lm_needs(const lm_run_state *const run, const int step, const int input)
+{
+    const int values = run->program->demand->choices[step];
+    if (values == 0 || input == 0) return 1;
+    return run->state[step] == LM_CONDITION_HOLDS  ? input <= values
+           : run->state[step] == LM_CONDITION_FAILS ? input > values
+                                                    : 0;
+}
+
+static void lm_note_reads(lm_run_state *const run, const int step, const int needed)
+{
+    const int *const inputs = run->program->demand->inputs[step];
+    for (int k = 0; k < run->program->steps[step].n_in; ++k)
+        if (inputs[k] >= 0 && lm_needs(run, step, k) == needed) run->unread[run->n_unread++] = inputs[k];
+}
+
+static int lm_is_wanted(const lm_run_state *const run, const int step)
+{
+    const lm_step *const of = &run->program->steps[step];
+    for (int k = of->n_in; k < of->n_in + of->n_out; ++k)
+        if (run->uses[of->variables[k]] > 0) return 1;
+    return 0;
+}
+
+/* Forget what has been read for the last time; steps that nobody needs any more are finished without having run. */
+static void lm_forget_unread(lm_call *const call, lm_run_state *const run)
+{
+    const lm_program *const program = run->program;
+    while (run->n_unread > 0) {
+        const int variable = run->unread[--run->n_unread], producer = program->demand->producers[variable];
+        if (--run->uses[variable] > 0) continue;
+        if (variable >= program->n_inputs + program->n_constants)
+            lm_drop(call, program->variables[variable].type, run->frame + program->variables[variable].offset);
+        if (producer < 0 || run->state[producer] == LM_FINISHED || lm_is_wanted(run, producer)) continue;
+        lm_note_reads(run, producer, 1);
+        if (run->state[producer] == LM_UNDECIDED) lm_note_reads(run, producer, 0);
+        run->state[producer] = LM_FINISHED;
+    }
+}
+
+static void lm_wait_for(lm_run_state *const run, const int step)
+{
+    if (step >= 0 && run->state[step] != LM_FINISHED) run->stack[run->n_stack++] = step;
+}
+
+/* Decide a choice whose condition is known: what only the other branch needs is not needed any more. */
+static void lm_decide(lm_call *const call, lm_run_state *const run, const int step)
+{
+    const int condition = run->program->demand->inputs[step][0];
+    const lm_array *const array = (const lm_array *)(run->frame + run->program->variables[condition].offset);
+    run->state[step] = *(const unsigned char *)array->data ? LM_CONDITION_HOLDS : LM_CONDITION_FAILS;
+    lm_note_reads(run, step, 0);
+    lm_forget_unread(call, run);
+}
+
+/* Decide all that can be: what is going to be overwritten may then be read by fewer. */
+static void lm_decide_what_is_known(lm_call *const call, lm_run_state *const run)
+{
+    const lm_demand *const demand = run->program->demand;
+    for (int step = 0; step < run->program->n_steps; ++step) {
+        if (demand->choices[step] == 0 || run->state[step] != LM_UNDECIDED) continue;
+        const int producer = demand->producers[demand->inputs[step][0]];
+        if (producer < 0 || run->state[producer] == LM_FINISHED) lm_decide(call, run, step);
+    }
+}
+
+/* Whether a step can run; if not, it waits, below what it waits for. */
+static int lm_is_ready(lm_call *const call, lm_run_state *const run, const int step)
+{
+    const lm_demand *const demand = run->program->demand;
+    const int *const inputs = demand->inputs[step];
+    const int waiting = run->n_stack;
+    run->stack[run->n_stack++] = step;
+    if (demand->choices[step] > 0 && run->state[step] == LM_UNDECIDED) {
+        lm_wait_for(run, demand->producers[inputs[0]]);
+        if (run->n_stack > waiting + 1) return 0;
+        lm_decide(call, run, step);
+    }
+    for (const int *other = demand->before[step]; *other >= 0; ++other)
+        if (run->state[*other] != LM_FINISHED) {
+            lm_decide_what_is_known(call, run);
+            break;
+        }
+    for (const int *other = demand->before[step]; *other >= 0; ++other) lm_wait_for(run, *other);
+    for (int k = 0; k < run->program->steps[step].n_in; ++k)
+        if (inputs[k] >= 0 && lm_needs(run, step, k)) lm_wait_for(run, demand->producers[inputs[k]]);
+    if (run->n_stack > waiting + 1) return 0;
+    run->n_stack = waiting;
+    return 1;
+}
+
+static int lm_run_waiting(lm_call *const call, lm_run_state *const run, lm_cost *const costs)
+{
+    const lm_program *const program = run->program;
+    void *at[program->most_operands + 1];
+    while (run->n_stack > 0) {
+        const int step = run->stack[--run->n_stack];
+        if (run->state[step] == LM_FINISHED || !lm_is_ready(call, run, step)) continue;
+        if (lm_run_step(call, program, run->frame, step, at, costs) < 0) return -1;
+        const lm_step *const done = &program->steps[step];
+        for (int k = done->n_in; k < done->n_in + done->n_out; ++k)
+            if (run->uses[done->variables[k]] == 0)
+                lm_drop(call, program->variables[done->variables[k]].type, at[k]);
+        lm_note_reads(run, step, 1);
+        run->state[step] = LM_FINISHED;
+        lm_forget_unread(call, run);
+    }
+    return 0;
+}
+
+static int lm_run_on_demand(lm_call *const call, const lm_program *const program, char *const frame, lm_cost *const costs)
+{
+    const lm_demand *const demand = program->demand;
+    const size_t n_variables = (size_t)program->n_variables, n_steps = (size_t)program->n_steps;
+    int *const memory = malloc((n_variables + n_steps + 2 * (size_t)demand->most_waiting) * sizeof(int));
+    if (memory == NULL) return -1;
+    lm_run_state run = {.program = program, .frame = frame, .uses = memory};
+    run.state = run.uses + n_variables;
+    run.stack = run.state + n_steps;
+    run.unread = run.stack + demand->most_waiting;
+    memcpy(run.uses, demand->uses, n_variables * sizeof(int));
+    memset(run.state, 0, n_steps * sizeof(int));
+    for (int i = program->n_outputs - 1; i >= 0; --i) lm_wait_for(&run, demand->producers[program->outputs[i]]);
+    const int status = lm_run_waiting(call, &run, costs);
+    free(memory);
+    return status;
+}
+
 /* Run the steps; where `costs` is not NULL, note there what each of them cost. */
 static int lm_run_steps(lm_call *const call, const lm_program *const program, char *const frame, lm_cost *const costs)
 {
-    const lm_variable *const variables = program->variables;
+    if (LM_UNLIKELY(program->demand != NULL)) return lm_run_on_demand(call, program, frame, costs);
     void *at[program->most_operands + 1];
     for (int i = 0; i < program->n_steps; ++i) {
+        if (lm_run_step(call, program, frame, i, at, costs) < 0) return -1;
         const lm_step *const step = &program->steps[i];
         const int n = step->n_in + step->n_out, *const numbers = step->variables;
-        call->step = i;
-        for (int k = 0; k < n; ++k) at[k] = numbers[k] < 0 ? NULL : frame + variables[numbers[k]].offset;
-        const double start = LM_UNLIKELY(costs != NULL) ? lm_now() : 0;
-        int status = step->run == NULL ? LM_REFER : step->run(call, at);
-        if (LM_UNLIKELY(status == LM_REFER)) status = lm_refer(call, program, step, at);
-        if (LM_UNLIKELY(status < 0)) return -1;
-        if (LM_UNLIKELY(costs != NULL)) costs[i] = (lm_cost){lm_now() - start, lm_new_bytes(program, step, at)};
         for (int k = n; k < n + step->n_dead; ++k)
-            lm_drop(call, variables[numbers[k]].type, frame + variables[numbers[k]].offset);
+            lm_drop(call, program->variables[numbers[k]].type, frame + program->variables[numbers[k]].offset);
     }
     return 0;
 }

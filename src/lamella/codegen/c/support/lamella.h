@@ -121,6 +121,16 @@ typedef struct {
     const int *variables;
 } lm_step;
 
+/* What a function with choices is run by: a step that no output needs, because a choice does without it, does not run. */
+typedef struct {
+    const int *producers;     /* for each variable, the step that computes it, or -1 */
+    const int *uses;          /* for each variable, how often steps read it, and how often it is returned */
+    const int *const *inputs; /* for each step, the numbers of all its inputs, -1 for one that has none */
+    const int *const *before; /* for each step, those that run before it if they run at all, ended by -1 */
+    const int *choices;       /* for each step 0; for a choice, the number of values that a branch has */
+    int most_waiting;         /* more steps than ever wait */
+} lm_demand;
+
 /* A function: its variables, of which inputs and then constants come first, and its steps. */
 typedef struct {
     int n_inputs, n_constants, n_variables, n_outputs, n_steps, most_operands, frame_size;
@@ -128,6 +138,7 @@ typedef struct {
     const int *outputs;
     const unsigned char *overwritten; /* for each input, whether a step may overwrite it */
     const lm_step *steps;
+    const lm_demand *demand; /* NULL where all steps run */
 } lm_program;
 
 static inline void lm_release(lm_call *const call, lm_block **const block)
