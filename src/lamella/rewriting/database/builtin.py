@@ -254,6 +254,9 @@ from lamella.rewriting.rules.reshape import (
 )
 from lamella.rewriting.rules.scaled_sums import sum_of_neg, sum_of_repeated_factor, sum_of_scaled
 from lamella.rewriting.rules.shape import shape_i_of_computed, shape_of_lengths
+from lamella.rewriting.rules.slope_of_prod import (
+    slope_of_prod_by_prod,
+)
 from lamella.rewriting.rules.softmax import (
     log_of_part_of_softmax,
     slope_of_log_of_softmax,
@@ -549,6 +552,7 @@ STABILIZE: tuple[Builtin, ...] = (
     Builtin(log_of_power, *_RUN),
     Builtin(log_of_scaled_exp, *_RUN),
     Builtin(log_of_prod, *_RUN, "reassociates"),
+    Builtin(slope_of_prod_by_prod, *_RUN),
     Builtin(log_of_softmax, *_RUN),
     Builtin(exp_of_log_softmax, *_RUN),
     Builtin(log_of_part_of_softmax, *_RUN),

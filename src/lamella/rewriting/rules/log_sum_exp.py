@@ -50,6 +50,7 @@ __all__ = [
     "exp_of_log_softmax",
     "exp_times_reciprocal_of_exps",
     "exp_times_reciprocal_of_sum",
+    "keeps",
     "log1p_of_two_exps",
     "log_of_softmax",
     "log_of_sum_of_exp",
@@ -76,7 +77,7 @@ def _summed_exponent(variable: Variable[Any]) -> tuple[TensorVariable, tuple[int
     return (x, node.op.axes) if x is not None and x.dtype == variable.type.dtype else None
 
 
-def _keeps(node: Apply[Any], axes: Sequence[int]) -> bool:
+def keeps(node: Apply[Any], axes: Sequence[int]) -> bool:
     """Whether a `DimShuffle` puts back, with length 1, the axes that a reduction took away, and does nothing else."""
     assert isinstance(node.op, DimShuffle)
     kept = iter(range(node.op.input_ndim))
@@ -169,7 +170,7 @@ def _sum_with_kept_axes(variable: Variable[Any]) -> tuple[TensorVariable, tuple[
     if node is None or not isinstance(node.op, DimShuffle):
         return None
     found = _summed_exponent(node.inputs[0])
-    return found if found is not None and _keeps(node, found[1]) else None
+    return found if found is not None and keeps(node, found[1]) else None
 
 
 @node_rewriter(elementwise(TrueDivide))
@@ -201,7 +202,7 @@ def _divided_by_sum(
         found = _sum_with_kept_axes(reciprocal[0])
         return None if found is None else (*found, g)
     found = _summed_exponent(reciprocal[0])
-    if found is None or not _keeps(moved, found[1]):
+    if found is None or not keeps(moved, found[1]):
         return None
     return (*found, None if g is None else as_tensor_variable(moved.op(g)))
 
@@ -308,4 +309,4 @@ def x_minus_log_sum_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorV
     inner = moved.inputs[0].owner
     if inner is None or not isinstance(inner.op, LogSumExp) or inner.inputs[0] is not x:
         return None
-    return instead_of(node, LogSoftmax(inner.op.axes)(x)) if _keeps(moved, inner.op.axes) else None
+    return instead_of(node, LogSoftmax(inner.op.axes)(x)) if keeps(moved, inner.op.axes) else None

@@ -9,6 +9,7 @@ from lamella.ir import (
     FLOAT_DTYPES,
     Abs,
     Add,
+    Alloc,
     Apply,
     Cosh,
     Elemwise,
@@ -43,6 +44,7 @@ __all__ = [
     "filled",
     "instead_of",
     "is_number",
+    "is_zeros",
     "never_negative_zero",
     "number",
     "operands",
@@ -99,6 +101,12 @@ def number(variable: Variable[Any]) -> Number | None:
 def is_number(variable: Variable[Any], value: Number) -> bool:
     """Whether a Variable is a constant that repeats a number; zeros of both signs are 0."""
     return isinstance(variable, TensorConstant) and number(variable) == value
+
+
+def is_zeros(variable: Variable[Any]) -> bool:
+    """Whether a Variable is a constant or an `Alloc` that repeats 0."""
+    node = variable.owner
+    return is_number(node.inputs[0] if node is not None and isinstance(node.op, Alloc) else variable, 0)
 
 
 def same_number(a: Number, b: Number) -> bool:

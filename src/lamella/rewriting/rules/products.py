@@ -17,7 +17,7 @@ Combine = Callable[[TensorVariable, TensorVariable], TensorVariable | None]
 
 
 def with_factors_replaced(
-    node: Apply[Any], kind: type[ScalarOp[Any]], combined: Combine
+    node: Apply[Any], kind: type[ScalarOp[Any]] | tuple[type[ScalarOp[Any]], ...], combined: Combine
 ) -> list[TensorVariable] | None:
     """Return what replaces a product one of whose factors is f(x), if another makes something better with it.
 
@@ -26,7 +26,7 @@ def with_factors_replaced(
     node
         A product of two.
     kind
-        The scalar Op f: it is asked for first, since most factors are others.
+        The scalar Op f, or several: it is asked for first, since most factors are others.
     combined
         Returns, for another factor and f(x), what stands for their product, or None. The other factor may be inside a product of
         products, and either may be behind a minus sign; an `AnnihilatingMul` that the factors are taken from stays one.

@@ -17,7 +17,6 @@ from lamella.ir import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor,
     AdvancedSubtensor1,
-    Alloc,
     AnnihilatingMul,
     Apply,
     DimShuffle,
@@ -39,7 +38,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_number, operands
+from lamella.rewriting.rules.operands import applied, elementwise, instead_of, is_zeros, operands
 from lamella.rewriting.rules.products import product_with
 
 __all__ = ["log_of_part_of_softmax", "slope_of_log_of_softmax"]
@@ -100,7 +99,7 @@ def _with_weights(product: TensorVariable, weights: TensorVariable, op: Elemwise
     if found is not None or written is None:
         return found
     array, value, *indices = written.inputs if len(written.inputs) > 1 else (None, None)
-    if array is None or value is None or not _is_zeros(array) or not isinstance(value, TensorVariable):
+    if array is None or value is None or not is_zeros(array) or not isinstance(value, TensorVariable):
         return None
     writing = written.op
     part: TensorVariable
@@ -116,11 +115,6 @@ def _with_weights(product: TensorVariable, weights: TensorVariable, op: Elemwise
     if scaled is None:
         return None
     return as_tensor_variable(written.clone_with_new_inputs([array, scaled, *indices]).outputs[0])
-
-
-def _is_zeros(variable: Variable[Any]) -> bool:
-    node = variable.owner
-    return is_number(node.inputs[0] if node is not None and isinstance(node.op, Alloc) else variable, 0)
 
 
 def _cancelled(other: TensorVariable, weights: TensorVariable) -> TensorVariable | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lamella.ir import TensorVariable, as_tensor_variable, constant, lt
+from lamella.ir import TensorVariable, as_tensor_variable, constant, grad, lt
 from lamella.testing.rewrite_graphs.draw import Draw
 from lamella.testing.rewrite_graphs.generator import GraphsFor
 
@@ -63,6 +63,13 @@ def _odds_of_sigmoid(draw: Draw) -> TensorVariable:
 def _sigmoid_of_odds(draw: Draw) -> TensorVariable:
     p = draw.floats()
     return lt.sigmoid(lt.log(p / (1 - p)))
+
+
+def _slope_of_prod(draw: Draw) -> TensorVariable:
+    x = draw.tensor("float32", draw.shape(1, 2, least=1), 0.25, 3.0)
+    axis = draw.integer(0, x.ndim - 1)
+    total = lt.prod(x, axis=axis)
+    return grad(lt.sum(draw.choose(lt.log(total), lt.log(total) * draw.choose(2.5, -1.0))), x)
 
 
 def _softmax_of_matrix(draw: Draw) -> TensorVariable:
@@ -141,6 +148,7 @@ EXPONENTIALS: Final = (
     GraphsFor("log_of_expm1", lambda draw: lt.log(lt.expm1(draw.floats()))),
     GraphsFor("exp_of_log_softmax", _log_softmax),
     GraphsFor("exp_by_exps", _divided_by_exps),
+    GraphsFor("slope_of_prod_by_prod", _slope_of_prod),
     GraphsFor("log_of_odds_of_sigmoid", _odds_of_sigmoid),
     GraphsFor("sigmoid_of_log_odds", _sigmoid_of_odds),
     GraphsFor("exp_times_reciprocal_of_exps", _share_of_exps),
