@@ -257,7 +257,7 @@ static lm_int lm_new_bytes(const lm_program *const program, const lm_step *const
 }
 
 /* Run one step; where `costs` is not NULL, note there what it cost. */
-static int lm_run_step(
+static inline __attribute__((always_inline)) int lm_run_step(
     lm_call *const call, const lm_program *const program, char *const frame, const int i, void **const at, lm_cost *const costs)
 {
     const lm_step *const step = &program->steps[i];
