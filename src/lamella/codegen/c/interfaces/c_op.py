@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, ClassVar, ParamSpec
+from typing import Any, ClassVar, Final, ParamSpec, final
 
 from typing_extensions import TypeVar, override
 
@@ -13,11 +15,15 @@ from lamella.codegen.c.interfaces.linker_object import CLinkerOp
 from lamella.codegen.c.interfaces.params import ParamsType, op_params
 from lamella.codegen.c.loading import Entry
 from lamella.codegen.c.module import lower_to_c
+from lamella.config import config
 from lamella.errors import CompilerNotFoundError, MethodNotDefined
 from lamella.ir import Apply, FunctionGraph, Op, OutputStorage, Type, Variable
 from lamella.typing_layer import schedule
 
 __all__ = ["COp"]
+
+# self, node, inputs, output_storage
+_PARAMETERS_OF_PERFORM: Final = 4
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -44,7 +50,7 @@ class COp(Op[P, R_co], CLinkerOp):
         """Let `perform` have its params, where it takes them."""
         super().__init_subclass__(**kwargs)
         own = vars(cls).get("perform")
-        if own is not None and "params" in inspect.signature(own).parameters:
+        if own is not None and len(inspect.signature(own).parameters) > _PARAMETERS_OF_PERFORM:
             cls.perform = _given_params(own)  # type: ignore[method-assign]  # the same method, with its last argument filled in
 
     def get_params(self, node: Apply[Any]) -> Any:
@@ -70,7 +76,7 @@ class COp(Op[P, R_co], CLinkerOp):
         NotImplementedError
             There is no C code for this node either.
         """
-        for cell, value in zip(output_storage, _compiled(node)(inputs), strict=True):
+        for cell, value in zip(output_storage, _compiled.get(node)(inputs), strict=True):
             cell[0] = value
 
     @property
@@ -109,7 +115,7 @@ class COp(Op[P, R_co], CLinkerOp):
             raise ValueError(f"impl is 'c', 'py' or None, not {impl!r}")
         if impl != "py":
             try:
-                run = _compiled(node)
+                run = _compile_alone(node)
             except (NotImplementedError, CompilerNotFoundError):
                 if impl == "c":
                     raise
@@ -151,7 +157,7 @@ def _thunk(
     return thunk
 
 
-def _compiled(node: Apply[Any]) -> Entry:
+def _compile_alone(node: Apply[Any]) -> Entry:
     """Return the C function of one node; its inputs are those of the node, one by one.
 
     Raises
@@ -166,3 +172,27 @@ def _compiled(node: Apply[Any]) -> Entry:
     if compiled.program.build is None:
         raise MethodNotDefined(f"{node.op} has no C code for {node!r}, and no perform")
     return compiled.executable()
+
+
+@final
+class _CompiledNodes:
+    """The C functions that the interpreter has compiled, for as long as their nodes live."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._entries: weakref.WeakKeyDictionary[Apply[Any], tuple[object, Entry]] = weakref.WeakKeyDictionary()
+
+    def get(self, node: Apply[Any]) -> Entry:
+        """Return the C function of a node, under the configuration in force."""
+        flags = (config.compiler, config.compiler_flags, config.c_debug, config.openmp, config.cache_dir)
+        with self._guard:
+            known = self._entries.get(node)
+        if known is not None and known[0] == flags:
+            return known[1]
+        made = _compile_alone(node)
+        with self._guard:
+            self._entries[node] = flags, made
+        return made
+
+
+_compiled: Final = _CompiledNodes()

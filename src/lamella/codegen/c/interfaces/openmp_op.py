@@ -13,7 +13,7 @@ from lamella.codegen.c.driver import Compiler, accepts, find_compiler
 from lamella.codegen.c.interfaces.c_op import COp
 from lamella.config import config
 
-__all__ = ["OpenMPOp"]
+__all__ = ["OpenMPOp", "has_openmp"]
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -48,6 +48,11 @@ class _Warned:
 _warned: Final = _Warned()
 
 
+def has_openmp(compiler: Compiler) -> bool:
+    """Whether a compiler has OpenMP, and the library that it takes."""
+    return accepts(compiler, ("-fopenmp",), _PROBE)
+
+
 class OpenMPOp(COp[P, R_co]):
     """An Op whose C code is compiled with OpenMP, where that is asked for and the compiler has it: otherwise its pragmas mean nothing.
 
@@ -75,7 +80,7 @@ class OpenMPOp(COp[P, R_co]):
         if not (config.openmp if self.openmp is None else self.openmp):
             return False
         compiler = find_compiler(self.c_compiler() or "")
-        if accepts(compiler, ("-fopenmp",), _PROBE):
+        if has_openmp(compiler):
             return True
         if _warned.first(compiler):
             warnings.warn(
