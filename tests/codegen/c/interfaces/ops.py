@@ -221,11 +221,16 @@ class Statistic(COp[[TensorLike], TensorVariable]):
         self.kind, self.scale, self.weights, self.shift = kind, scale, tuple(weights), shift
 
     def make_node(self, x: TensorLike) -> Apply[TensorVariable]:
-        return Apply(self, [as_tensor_variable(x)], [TensorType("float64", ())])
+        vector = as_tensor_variable(x)
+        if vector.ndim != 1 or vector.dtype != "float64":
+            raise TypeError("a vector of float64 is expected")
+        return Apply(self, [vector], [TensorType("float64", ())])
 
     def perform(
         self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage, params: Any = None
     ) -> None:
+        if len(inputs[0]) != len(params.weights):
+            raise ValueError("there are not as many weights as elements")
         total = (inputs[0] * params.weights).sum()
         value = total if params.kind == self.params_type.SUM else total / inputs[0].size
         output_storage[0][0] = np.asarray(params.scale * value + params.shift)
