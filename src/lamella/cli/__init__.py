@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from lamella.cli.cache import add_cache_arguments
 from lamella.cli.demo import add_demo_arguments, run_demo
+from lamella.cli.doctor import run_doctor
 
 __all__ = ["main"]
 
@@ -30,6 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_demo_arguments(demo)
     demo.set_defaults(run=run_demo)
+    doctor = commands.add_parser(
+        "doctor", help="tell what compiled functions find on this machine, and what to do about what is missing"
+    )
+    doctor.set_defaults(run=run_doctor)
+    add_cache_arguments(commands.add_parser("cache", help="list, check or clear the compiled code on disk"))
     chosen = parser.parse_args(arguments)
     status: int = chosen.run(chosen)
     return status

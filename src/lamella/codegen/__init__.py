@@ -2,6 +2,7 @@
 
 from lamella.codegen.c import Array as Array
 from lamella.codegen.c import CacheEntry as CacheEntry
+from lamella.codegen.c import CDataType as CDataType
 from lamella.codegen.c import CEnumType as CEnumType
 from lamella.codegen.c import CLinkerObject as CLinkerObject
 from lamella.codegen.c import CLinkerOp as CLinkerOp
@@ -16,6 +17,8 @@ from lamella.codegen.c import Entry as Entry
 from lamella.codegen.c import EnumList as EnumList
 from lamella.codegen.c import EnumType as EnumType
 from lamella.codegen.c import ExternalCOp as ExternalCOp
+from lamella.codegen.c import Finding as Finding
+from lamella.codegen.c import FindingState as FindingState
 from lamella.codegen.c import OpenMPOp as OpenMPOp
 from lamella.codegen.c import Params as Params
 from lamella.codegen.c import ParamsType as ParamsType
@@ -29,6 +32,7 @@ from lamella.codegen.c import c_type as c_type
 from lamella.codegen.c import check_cache as check_cache
 from lamella.codegen.c import clear_cache as clear_cache
 from lamella.codegen.c import compile_shared_object as compile_shared_object
+from lamella.codegen.c import diagnose as diagnose
 from lamella.codegen.c import dtype_specs as dtype_specs
 from lamella.codegen.c import find_compiler as find_compiler
 from lamella.codegen.c import list_cache as list_cache

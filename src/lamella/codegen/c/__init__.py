@@ -8,10 +8,14 @@ from lamella.codegen.c.cache import check_cache as check_cache
 from lamella.codegen.c.cache import clear_cache as clear_cache
 from lamella.codegen.c.cache import list_cache as list_cache
 from lamella.codegen.c.demand import only_choices_are_lazy as only_choices_are_lazy
+from lamella.codegen.c.diagnosis import Finding as Finding
+from lamella.codegen.c.diagnosis import FindingState as FindingState
+from lamella.codegen.c.diagnosis import diagnose as diagnose
 from lamella.codegen.c.driver import Compiler as Compiler
 from lamella.codegen.c.driver import compile_shared_object as compile_shared_object
 from lamella.codegen.c.driver import find_compiler as find_compiler
 from lamella.codegen.c.driver import optimising_flags as optimising_flags
+from lamella.codegen.c.interfaces.c_data_type import CDataType as CDataType
 from lamella.codegen.c.interfaces.c_op import COp as COp
 from lamella.codegen.c.interfaces.c_scalar_op import CScalarOp as CScalarOp
 from lamella.codegen.c.interfaces.c_sides import c_type as c_type

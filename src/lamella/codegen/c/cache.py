@@ -39,7 +39,18 @@ from lamella.codegen.c.driver import Compiler, compile_shared_object, cpu_identi
 from lamella.config import config
 from lamella.errors import CacheWarning, CompileError
 
-__all__ = ["CacheEntry", "CompiledCache", "Damaged", "check_cache", "clear_cache", "default_cache", "list_cache"]
+__all__ = [
+    "CacheEntry",
+    "CompiledCache",
+    "Damaged",
+    "cache_folder",
+    "check_cache",
+    "clear_cache",
+    "default_cache",
+    "folder_problem",
+    "list_cache",
+    "writing_problem",
+]
 
 T = TypeVar("T")
 
@@ -239,7 +250,7 @@ class CompiledCache:
         except OSError as error:
             return build.run(self._fall_back(f"{folder} cannot be written: {error}"))
         except CompileError:
-            problem = _writing_problem(folder)
+            problem = writing_problem(folder)
             if not problem:
                 raise
             return build.run(self._fall_back(f"{folder} cannot be written: {problem}"))
@@ -398,7 +409,7 @@ def _sweep(folder: Path) -> list[str]:
     return removed
 
 
-def _writing_problem(folder: Path) -> str:
+def writing_problem(folder: Path) -> str:
     """Return why a file of a usual size cannot be written to a folder; empty where it can."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:

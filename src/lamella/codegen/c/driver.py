@@ -24,7 +24,15 @@ import attrs
 from lamella.config import config
 from lamella.errors import CompileError, CompilerNotFoundError
 
-__all__ = ["Compiler", "accepts", "compile_shared_object", "cpu_identity", "find_compiler", "optimising_flags"]
+__all__ = [
+    "Compiler",
+    "accepts",
+    "compile_shared_object",
+    "cpu_identity",
+    "find_compiler",
+    "has_vector_maths",
+    "optimising_flags",
+]
 
 Family = Literal["gcc", "clang", "other"]
 

@@ -1,0 +1,94 @@
+"""``lamella cache``: what it lists, what it finds wrong, what it removes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+from lamella.cli import main
+from lamella.codegen import CompiledCache, list_cache
+from lamella.config import config
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return an entry, as it is on disk."""
+    folder = tmp_path_factory.mktemp("compiled") / "c"
+    CompiledCache(folder).load(
+        "int one(void) { return 1; }\n", ("-O0", "-fPIC"), lambda p: ctypes.CDLL(str(p)), "answers 1"
+    )
+    (entry,) = list_cache(folder)
+    return entry.path.read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, compiled: bytes) -> Path:
+    """Return a cache of two entries, one of them a month old."""
+    place = tmp_path / "c"
+    place.mkdir(mode=0o700)
+    for name, age in (("new", 0.0), ("old", 30 * 86400.0)):
+        path = place / f"{name}.so"
+        path.write_bytes(compiled)
+        path.chmod(0o700)
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+    return place
+
+
+def run(folder: Path, *words: str) -> int:
+    with config.override(cache_dir=folder.parent):
+        return main(["cache", *words])
+
+
+def test_list_names_the_entries_the_newest_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "list") == 0
+    heading, first, second, total = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["key", "written", "size", "what"]
+    assert first.startswith("new")
+    assert first.endswith("answers 1")
+    assert second.startswith("old")
+    assert total.startswith("2 entries")
+
+
+def test_check_finds_nothing_wrong_with_a_whole_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "check") == 0
+    assert "no problems" in capsys.readouterr().out
+
+
+def test_check_names_a_damaged_entry(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "old.so").write_bytes((folder / "old.so").read_bytes()[:-5])
+    assert run(folder, "check") == 1
+    assert "old.so is cut short" in capsys.readouterr().out
+    run(folder, "list")
+    assert "is cut short" in capsys.readouterr().out
+
+
+def test_check_names_a_folder_that_others_may_change(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.chmod(0o777)
+    assert run(folder, "check") == 1
+    assert "others may write" in capsys.readouterr().out
+
+
+def test_clear_keeps_what_is_young(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "clear", "--older-than", "7") == 0
+    assert [path.name for path in folder.glob("*.so")] == ["new.so"]
+    assert run(folder, "clear") == 0
+    assert list(folder.glob("*.so")) == []
+    assert capsys.readouterr().out.count("1 entries removed") == 2
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "missing")
+    for action in ("list", "check", "clear"):
+        assert main(["cache", action, "--folder", missing]) == 0
+    assert not (tmp_path / "missing").exists()
+    assert capsys.readouterr().out.startswith("0 entries, 0.0 MB")
+
+
+def test_an_unknown_action_is_an_error_of_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["cache", "polish"])
+    assert stopped.value.code == 2
+    assert "polish" in capsys.readouterr().err
