@@ -16,6 +16,7 @@ import lamella.tensor as lt
 from lamella.errors import BroadcastError, StaticShapeError
 from lamella.ir import Apply, Op, OutputStorage, TensorVariable, Variable, generic, toposort
 from lamella.testing.strategies import graphs
+from tests.ir.control.counted import Counted
 
 x, y, m = lt.dvector("x"), lt.dvector("y"), lt.dmatrix("m")
 xs, ys = lt.dmatrix("xs"), lt.dmatrix("ys")
@@ -195,6 +196,18 @@ def test_values_that_have_no_batches() -> None:
     g, s = generic("g"), lt.dscalar("s")
     with pytest.raises(TypeError, match="which has no batches; register a rule"):
         lm.vectorize_graph(chosen(g, s), {s: x})
+
+
+def test_a_choice_as_a_whole_computes_one_branch() -> None:
+    log: list[str] = []
+    c = lt.bscalar("c")
+    chosen = lm.ifelse(c, Counted("then", log)(x) * 2, Counted("else", log)(y))
+    many = lm.vectorize_graph(chosen, {x: xs})
+    for condition, wanted, ran in ((1, [[2.0, 4.0], [6.0, 8.0]], "then"), (0, [[9.0, 9.0]] * 2, "else")):
+        log.clear()
+        found = many.eval({c: condition, xs: [[1.0, 2.0], [3.0, 4.0]], y: [9.0, 9.0]})
+        np.testing.assert_array_equal(found, wanted)
+        assert set(log) == {ran}
 
 
 def test_a_long_chain() -> None:

@@ -10,10 +10,13 @@ from lamella.ir.autodiff.gradient_control import GradientControl
 from lamella.ir.control.check_and_raise import CheckAndRaise
 from lamella.ir.control.checkpoint import Recompute
 from lamella.ir.control.ifelse import IfElse
+from lamella.ir.control.inner_shapes import infer_inner_shapes
 from lamella.ir.control.op_from_graph import OpFromGraph
 from lamella.ir.control.print_op import Print
 from lamella.ir.graph.core import Apply, Variable
-from lamella.ir.tensor.conversion import as_tensor_variable
+from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.traversal import graph_inputs
+from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.variable import TensorVariable
 from lamella.ir.tensor.vectorization.batches import Batch
 from lamella.ir.tensor.vectorization.graph import vectorize_graph
@@ -53,14 +56,36 @@ def choice(op: IfElse, node: Apply[Any], inputs: Sequence[Variable[Any]]) -> Out
     for i, out in enumerate(node.outputs):
         places = (1 + i, 1 + op.n_outs + i)
         if not condition.ndim:
-            then, other = Batch(node, inputs, places).whole_inputs()
-            values[i], values[op.n_outs + i] = then, other
+            values[i], values[op.n_outs + i] = _whole_values(Batch(node, inputs, places))
             continue
         core = out.type.ndim
         pair = [_as_unknown(values[place - 1], node, place) for place in places]
         chosen = condition.dimshuffle([*range(condition.ndim), *["x"] * core])
         found.append(lt.switch(chosen, *pair))
     return found if condition.ndim else op.make_node(condition, *values).outputs
+
+
+def _whole_values(together: Batch) -> list[TensorVariable]:
+    """Return the values of two branches with all batch axes: the lengths of these are found without computing the other branch."""
+    lengths: list[TensorVariable] = []
+    for axis, static in enumerate(together.static):
+        if static is not None:
+            lengths.append(constant(static, dtype="int64"))
+        else:
+            lengths.append(_length(next(x for x in together.inputs if x.type.shape[axis] != 1), axis))
+    whole: list[TensorVariable] = []
+    for x in together.inputs:
+        repeated = any([n == 1 != m for n, m in zip(x.type.shape, together.static, strict=False)])
+        own = [lt.shape_i(x, axis) for axis in range(together.ndim, x.ndim)]
+        whole.append(lt.alloc(x, *lengths, *own) if repeated else x)
+    return whole
+
+
+def _length(x: TensorVariable, axis: int) -> TensorVariable:
+    roots = [v for v in graph_inputs([x]) if not v.is_constant]
+    shapes = [lt.shape_tuple(v) if isinstance(v, TensorVariable) else () for v in roots]
+    (lengths,) = infer_inner_shapes(FunctionGraph(roots, [x]), roots, shapes)
+    return as_tensor_variable(lengths[axis])
 
 
 def _as_unknown(value: TensorVariable, node: Apply[Any], place: int) -> TensorVariable:
