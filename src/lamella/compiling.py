@@ -3,6 +3,7 @@
 They have a module of their own so that ``import lamella`` need not load those layers: see docs/decisions/0005-lazy-face.md.
 """
 
+from lamella.codegen import CDataType as CDataType
 from lamella.codegen import CEnumType as CEnumType
 from lamella.codegen import CLinkerObject as CLinkerObject
 from lamella.codegen import CLinkerOp as CLinkerOp

@@ -72,4 +72,6 @@ def test_the_c_of_a_step_is_as_kept() -> None:
     text = text[text.index("static const char lm_no_exception") : text.index("LM_DECLARE_ARRAY(1);")]
     if os.environ.get("LAMELLA_UPDATE_GOLDENS"):
         GOLDEN.write_text(text)
-    assert text == GOLDEN.read_text(), f"LAMELLA_UPDATE_GOLDENS=1 pytest {Path(__file__).name} writes {GOLDEN.name} anew"
+    assert text == GOLDEN.read_text(), (
+        f"LAMELLA_UPDATE_GOLDENS=1 pytest {Path(__file__).name} writes {GOLDEN.name} anew"
+    )

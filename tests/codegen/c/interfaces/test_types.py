@@ -12,6 +12,7 @@ import lamella as lm
 import lamella.tensor as lt
 from lamella import Apply, FunctionGraph, Generic, NoneConst, ScalarType, Type, Variable
 from lamella.codegen import (
+    CDataType,
     CLinkerType,
     COp,
     c_type,
@@ -232,3 +233,99 @@ def test_a_type_that_says_no_more_than_it_must_works_too() -> None:
     v = Bare()("v")
     assert lm.function([v], Twice()(v))(4.0) in (8.0, np.inf)
     assert lm.function([lt.dscalar("unused"), v], Twice()(v), on_unused_input="ignore")(0.0, 0.5) in (1.0, np.inf)
+
+
+POINTER = CDataType(
+    "struct counted *",
+    "counted_free",
+    extra_support_code="""
+    struct counted { double value; };
+    static int counted_alive;
+    static void counted_free(void *p) { --counted_alive; free(p); }
+    """,
+)
+
+
+class MakeCounted(COp[[Any], Variable[CDataType]]):
+    """A pointer to memory with a number in it; NULL for 0."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Apply[Variable[CDataType]]:
+        return Apply(self, [v], [POINTER])
+
+    def c_code(self, node: Apply[Any], name: str, inputs: Names, outputs: Names, sub: Sub) -> str:
+        (v,), (z,) = inputs, outputs
+        return f"""
+        if ({v} != 0) {{
+            {z} = (struct counted *)malloc(sizeof(struct counted));
+            if ({z} == NULL) {{ PyErr_NoMemory(); {sub["fail"]} }}
+            ++counted_alive;
+            {z}->value = {v};
+        }}
+        """
+
+
+class ReadCounted(COp[[Any], Variable[Any]]):
+    """The number, and 1000 for each piece of memory that is alive."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Apply[Variable[Any]]:
+        return Apply(self, [v], [ScalarType("float64")])
+
+    def c_code(self, node: Apply[Any], name: str, inputs: Names, outputs: Names, sub: Sub) -> str:
+        return f"{outputs[0]} = 1000 * counted_alive + ({inputs[0]} == NULL ? -1 : {inputs[0]}->value);"
+
+
+def test_pointers_are_passed_from_op_to_op_and_freed() -> None:
+    v = ScalarType("float64")("v")
+    f = lm.function([v], ReadCounted()(MakeCounted()(v)))
+    assert [f(np.float64(n)) for n in (3, 4, 0)] == [1003, 1004, -1]
+    g = lm.function([v], MakeCounted()(v))
+    capsule = g(np.float64(7))
+    assert type(capsule).__name__ == "PyCapsule"
+    pointer = POINTER("pointer")
+    assert lm.function([pointer], ReadCounted()(pointer))(capsule) == 7
+    with pytest.raises(TypeError, match=r"a pointer of type struct counted \* or None is expected"):
+        lm.function([pointer], ReadCounted()(pointer))(3)
+    assert CDataType("struct counted *", "counted_free", extra_support_code=POINTER.extra_support_code) == POINTER
+
+
+class Counter(Double):
+    """Floats that remember, in C, how often an output was given its old value."""
+
+    __props__ = ()
+
+    def c_extract_out(self, name: str, sub: Sub, check_input: bool = True, **kwargs: Any) -> str:
+        return f"{name} = py_{name} == Py_None ? 0 : PyFloat_AS_DOUBLE(py_{name});"
+
+
+class CountUp(COp[[Any], Variable[Counter]]):
+    """One more than what its output held before."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Apply[Variable[Counter]]:
+        return Apply(self, [v], [Counter()])
+
+    def c_code(self, node: Apply[Any], name: str, inputs: Names, outputs: Names, sub: Sub) -> str:
+        return f"{outputs[0]} += 1.5;"
+
+
+class Plain(COp[[Any], Variable[Double]]):
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Apply[Variable[Double]]:
+        return Apply(self, [v], [double])
+
+    def c_code(self, node: Apply[Any], name: str, inputs: Names, outputs: Names, sub: Sub) -> str:
+        return f"{outputs[0]} += {inputs[0]};"
+
+
+def test_an_output_may_begin_with_its_old_value() -> None:
+    v = double("v")
+    f = lm.function([v], Plain()(CountUp()(v)))
+    assert [f(0.0) for _ in range(3)] == [1.5, 3.0, 4.5]
+    g = lm.function([v], Plain()(Plain()(v)))
+    assert [g(1.0) for _ in range(3)] == [1, 1, 1]

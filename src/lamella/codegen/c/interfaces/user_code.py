@@ -287,10 +287,13 @@ class UserCode:
 
         inputs = tuple([named(v) for v in node.inputs])
         outputs = tuple([named(v) for v in node.outputs])
-        type = params_type_of(op)
-        params = None if type is None else _Named(f"P{len(self.nodes)}", c_side(type))
+        params_type = params_type_of(op)
+        params = None if params_type is None else _Named(f"P{len(self.nodes)}", c_side(params_type))
         slots: list[int] = []
-        for keeps in is_kept:
+        for output, variable, may_be in zip(outputs, node.outputs, is_kept, strict=True):
+            # Arrays, for their memory; and what a Type says it can use.
+            asks = type(output.side).c_extract_out is not CLinkerType.c_extract_out
+            keeps = may_be and (asks or isinstance(variable.type, TensorType))
             slots.append(kept if keeps else -1)
             kept += keeps
         return UserNode(len(self.nodes), node, op, inputs, outputs, params, tuple(slots))
