@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import sysconfig
 import tempfile
@@ -21,6 +22,7 @@ from lamella.codegen.c.cache import CompiledCache, default_cache
 from lamella.codegen.c.driver import find_compiler, optimising_flags
 from lamella.codegen.c.interfaces.user_code import Build
 from lamella.codegen.c.unit import support_text
+from lamella.config import config
 from lamella.errors import CompilerNotFoundError
 
 __all__ = ["Entry", "Library", "UserUnit", "load_library", "load_user_library"]
@@ -151,14 +153,19 @@ class _Libraries:
         def load_copy(path: Path) -> Library:
             # What is loaded from one file is one library: of a copy it is another one. In some folders nothing can be run.
             for place in (None, path.parent):
-                with tempfile.TemporaryDirectory(dir=place, prefix="lamella-copy-") as folder:
-                    copy = Path(folder) / path.name
+                folder = Path(tempfile.mkdtemp(dir=place, prefix="lamella-copy-"))
+                try:
+                    copy = folder / path.name
                     shutil.copyfile(path, copy)
-                    try:
-                        return host.load(copy)  # type: ignore[no-any-return]  # the host is a module without types
-                    except OSError:
-                        if place is not None:
-                            raise
+                    return host.load(copy)  # type: ignore[no-any-return]  # the host is a module without types
+                except OSError:
+                    if place is not None:
+                        raise
+                finally:
+                    if config.c_debug:  # a debugger reads it again and again
+                        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+                    else:
+                        shutil.rmtree(folder, ignore_errors=True)
             raise AssertionError("there is a last place")
 
         return self._load_user(unit, key, load_copy)
