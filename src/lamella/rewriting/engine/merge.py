@@ -17,6 +17,7 @@ from typing_extensions import override
 from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Op, Variable, canonical, rebuild_node
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter
+from lamella.typing_layer import Memory
 
 __all__ = ["MergeOptimizer", "SupportsCommuting", "merge"]
 
@@ -28,6 +29,10 @@ class SupportsCommuting(Protocol):
     @property
     def commutative(self) -> bool:
         """Whether the inputs may be exchanged, with exactly the same result."""
+
+
+_MERGED: Final[Memory[FunctionGraph, bool]] = Memory()
+"""Graphs in which there is nothing to merge: databases merge often."""
 
 
 def _commutes(op: Op[Any, Any]) -> bool:
@@ -48,6 +53,8 @@ class MergeOptimizer(GraphRewriter):
 
     @override
     def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
+        if _MERGED.find(fgraph, False):
+            return fgraph
         merged: dict[Variable[Any], Variable[Any]] = {}
         first: dict[Hashable, Apply[Any]] = {}
         constants: dict[Hashable, Variable[Any]] = {}
@@ -75,9 +82,11 @@ class MergeOptimizer(GraphRewriter):
         for variable in fgraph.outputs:
             if isinstance(variable, Constant):
                 _merge_constant(variable, constants, merged)
-        if not merged:
-            return fgraph
-        return fgraph.with_outputs([merged.get(variable, variable) for variable in fgraph.outputs])
+        rewritten = fgraph
+        if merged:
+            rewritten = fgraph.with_outputs([merged.get(variable, variable) for variable in fgraph.outputs])
+        _MERGED.remember(rewritten, True)
+        return rewritten
 
 
 def _merge_constant(

@@ -430,7 +430,7 @@ class NodePass:
                 return found
         if node not in self._settled:
             self._settled.add(node)
-            if self._remembers:
+            if self._remembers and entries:
                 LEFT_ALONE.remember(node, tried)
         return None
 
