@@ -16,6 +16,7 @@ from lamella.codegen import ExternalCOp as ExternalCOp
 from lamella.codegen import OpenMPOp as OpenMPOp
 from lamella.codegen import Params as Params
 from lamella.codegen import ParamsType as ParamsType
+from lamella.codegen import cffi_op as cffi_op
 from lamella.rewriting import AddDestroyHandler as AddDestroyHandler
 from lamella.rewriting import EquilibriumDB as EquilibriumDB
 from lamella.rewriting import EquilibriumGraphRewriter as EquilibriumGraphRewriter

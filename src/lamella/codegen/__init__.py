@@ -4,6 +4,7 @@ from lamella.codegen.c import Array as Array
 from lamella.codegen.c import CacheEntry as CacheEntry
 from lamella.codegen.c import CDataType as CDataType
 from lamella.codegen.c import CEnumType as CEnumType
+from lamella.codegen.c import CffiScalarOp as CffiScalarOp
 from lamella.codegen.c import CLinkerObject as CLinkerObject
 from lamella.codegen.c import CLinkerOp as CLinkerOp
 from lamella.codegen.c import CLinkerType as CLinkerType
@@ -24,11 +25,13 @@ from lamella.codegen.c import Params as Params
 from lamella.codegen.c import ParamsType as ParamsType
 from lamella.codegen.c import ScalarBody as ScalarBody
 from lamella.codegen.c import ScalarLoop as ScalarLoop
+from lamella.codegen.c import SlopeFunction as SlopeFunction
 from lamella.codegen.c import Step as Step
 from lamella.codegen.c import Wrapper as Wrapper
 from lamella.codegen.c import c_expression as c_expression
 from lamella.codegen.c import c_lowering as c_lowering
 from lamella.codegen.c import c_type as c_type
+from lamella.codegen.c import cffi_op as cffi_op
 from lamella.codegen.c import check_cache as check_cache
 from lamella.codegen.c import clear_cache as clear_cache
 from lamella.codegen.c import compile_shared_object as compile_shared_object

@@ -20,6 +20,9 @@ from lamella.codegen.c.interfaces.c_op import COp as COp
 from lamella.codegen.c.interfaces.c_scalar_op import CScalarOp as CScalarOp
 from lamella.codegen.c.interfaces.c_sides import c_type as c_type
 from lamella.codegen.c.interfaces.c_sides import dtype_specs as dtype_specs
+from lamella.codegen.c.interfaces.cffi_op import CffiScalarOp as CffiScalarOp
+from lamella.codegen.c.interfaces.cffi_op import SlopeFunction as SlopeFunction
+from lamella.codegen.c.interfaces.cffi_op import cffi_op as cffi_op
 from lamella.codegen.c.interfaces.core_ops import register_deep_copy_op_c_code as register_deep_copy_op_c_code
 from lamella.codegen.c.interfaces.core_ops import register_shape_c_code as register_shape_c_code
 from lamella.codegen.c.interfaces.core_ops import register_shape_i_c_code as register_shape_i_c_code
