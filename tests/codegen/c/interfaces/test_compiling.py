@@ -17,7 +17,7 @@ from lamella.codegen import COp, compile_shared_object, find_compiler, write_pro
 from lamella.tensor import TensorLike, TensorType, TensorVariable, as_tensor_variable
 from lamella.typing_layer import schedule
 
-from .ops import Names, Scaled, Sub, VectorTimesScalar
+from .ops import Names, Scaled, Statistic, Sub, VectorTimesScalar
 
 x, s = lt.dvector("x"), lt.dscalar("s")
 
@@ -199,3 +199,12 @@ def test_perform_of_any_signature_is_given_its_params() -> None:
 
     np.testing.assert_array_equal(Old(3)(x).eval({x: np.ones(2)}), [4, 4])
     np.testing.assert_array_equal(lm.function([x], Old(4)(x))(np.ones(2)), [5, 5])
+
+
+def test_what_surrounds_the_code_compiles_without_warnings() -> None:
+    flags = "-Wall -Wextra -Werror -Wno-missing-field-initializers"
+    with lm.config.override(compiler_flags=flags):
+        f = lm.function([x, s], [Statistic("total", 2.0, [1, 2])(x), VectorTimesScalar()(x, s)])
+    total, product = f(np.ones(2), 3.0)
+    assert total == 6
+    np.testing.assert_array_equal(product, [3, 3])

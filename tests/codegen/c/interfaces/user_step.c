@@ -16,7 +16,7 @@ PyObject *py_V1 = lm_take(call, operands[1], &user_type1);
 PyObject *py_V2 = (PyObject *)call->serve->recall(call, 0);
 if (py_V0 == NULL || py_V1 == NULL) { Py_XDECREF(py_V0); Py_XDECREF(py_V1); Py_XDECREF(py_V2); return -1; }
 {
-typedef npy_float64 dtype_V0;
+typedef npy_float64 dtype_V0 __attribute__((unused));
 PyArrayObject *V0;
 V0 = NULL;
 if (!PyArray_Check(py_V0) || PyArray_NDIM((PyArrayObject *)py_V0) != 1 || !PyArray_EquivTypenums(PyArray_TYPE((PyArrayObject *)py_V0), NPY_FLOAT64)) {
@@ -25,7 +25,7 @@ PyErr_SetString(PyExc_TypeError, "an array of dtype float64 and 1 dimensions is 
 }
 V0 = (PyArrayObject *)Py_NewRef(py_V0);
 {
-typedef npy_float64 dtype_V1;
+typedef npy_float64 dtype_V1 __attribute__((unused));
 PyArrayObject *V1;
 V1 = NULL;
 if (!PyArray_Check(py_V1) || PyArray_NDIM((PyArrayObject *)py_V1) != 0 || !PyArray_EquivTypenums(PyArray_TYPE((PyArrayObject *)py_V1), NPY_FLOAT64)) {
@@ -34,7 +34,7 @@ PyErr_SetString(PyExc_TypeError, "an array of dtype float64 and 0 dimensions is 
 }
 V1 = (PyArrayObject *)Py_NewRef(py_V1);
 {
-typedef npy_float64 dtype_V2;
+typedef npy_float64 dtype_V2 __attribute__((unused));
 PyArrayObject *V2;
 if (py_V2 != NULL) {
 if (py_V2 == Py_None) {
@@ -54,26 +54,26 @@ V2 = NULL;
 c_code: __attribute__((unused));
 C_CODE(node_0, V0, V1, V2, 0);
 { lm_failed = 1; if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, lm_no_exception); goto end_of_code_0; }
-end_of_code_0: ;
+end_of_code_0: __attribute__((unused));
 C_CODE_CLEANUP(node_0);
 }
-end_of_V2: ;
+end_of_V2: __attribute__((unused));
 if (!lm_failed) {
 if (py_V2 == NULL) py_V2 = Py_NewRef(Py_None);
 Py_XDECREF(py_V2);
 py_V2 = Py_NewRef(V2 == NULL ? Py_None : (PyObject *)V2);
 }
-synced_V2: ;
+synced_V2: __attribute__((unused));
 Py_XDECREF(V2);
 if (!lm_failed) {
 if (lm_give(call, operands[2], &user_type0, py_V2, 0) < 0) lm_failed = 1;
 py_V2 = NULL;
 }
 }
-end_of_V1: ;
+end_of_V1: __attribute__((unused));
 Py_XDECREF(V1);
 }
-end_of_V0: ;
+end_of_V0: __attribute__((unused));
 Py_XDECREF(V0);
 }
 Py_XDECREF(py_V0); Py_XDECREF(py_V1); Py_XDECREF(py_V2);
@@ -88,7 +88,7 @@ lm_stage_0 = 2;
 {
 C_INIT_CODE_STRUCT(node_0); { lm_failed = 1; if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, lm_no_exception); goto end_of_opening_0; }
 }
-end_of_opening_0: ;
+end_of_opening_0: __attribute__((unused));
 return lm_failed || PyErr_Occurred() ? -1 : 0;
 }
 

@@ -45,7 +45,7 @@ class _ArraySide(CLinkerType):
 
     @override
     def c_declare(self, name: str, sub: Mapping[str, str], check_input: bool = True) -> str:
-        return f"typedef {self.c_element_type()} dtype_{name};\nPyArrayObject *{name};"
+        return f"typedef {self.c_element_type()} dtype_{name} __attribute__((unused));\nPyArrayObject *{name};"
 
     @override
     def c_init(self, name: str, sub: Mapping[str, str]) -> str:
@@ -86,7 +86,7 @@ class _NumberSide(CLinkerType):
 
     @override
     def c_declare(self, name: str, sub: Mapping[str, str], check_input: bool = True) -> str:
-        return f"typedef {self.c_element_type()} dtype_{name};\n{self.c_element_type()} {name};"
+        return f"typedef {self.c_element_type()} dtype_{name} __attribute__((unused));\n{self.c_element_type()} {name};"
 
     @override
     def c_init(self, name: str, sub: Mapping[str, str]) -> str:

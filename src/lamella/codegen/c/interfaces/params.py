@@ -260,7 +260,7 @@ class ParamsType(Type[Params], CLinkerType):
         fail = {"fail": "return -1;"}
         declared = "\n".join([c_side(t).c_declare(f, fail) for f, t in self._members])
         # Arrays and numbers name the type of their elements, in a typedef, which is no member.
-        members = re.sub(r"typedef [^;]*\bdtype_\w+;\n?", "", declared)
+        members = re.sub(r"typedef [^;]*\bdtype_[^;]*;\n?", "", declared)
         fills: list[str] = []
         for field, type in self._members:
             side = c_side(type)

@@ -186,7 +186,7 @@ class UserNode:
             label = f"end_of_{v.name}"
             sub = self.sub(label)
             head += ["{", v.declared(sub, check), call_checked(v.side.c_extract, v.name, sub, check)]
-            tail.append(f"{label}: ;\n{v.side.c_cleanup(v.name, sub)}\n}}")
+            tail.append(f"{label}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n}}")
         for i, (v, slot) in enumerate(zip(self.outputs, self.kept, strict=True)):
             label = f"end_of_{v.name}"
             sub = self.sub(label)
@@ -201,7 +201,7 @@ class UserNode:
             synced = f"if (!lm_failed) {{\nif (py_{v.name} == NULL) py_{v.name} = Py_NewRef(Py_None);\n{sync}\n}}"
             given = f"lm_give(call, {places[n_in + i]}, py_{v.name}, {slot})"
             tail.append(
-                f"{label}: ;\n{synced}\nsynced_{v.name}: ;\n{v.side.c_cleanup(v.name, sub)}\n"
+                f"{label}: __attribute__((unused));\n{synced}\nsynced_{v.name}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n"
                 f"if (!lm_failed) {{\nif ({given} < 0) lm_failed = 1;\npy_{v.name} = NULL;\n}}\n}}"
             )
         inputs, outputs, sub = self._texts(code_end)
@@ -209,7 +209,20 @@ class UserNode:
         cleanup = self.op.c_code_cleanup(self.node, self.name, inputs, outputs, sub)
         # A debugger can stop at the label.
         begin = "c_code: __attribute__((unused));"
-        body = "\n".join([*objects, *head, "{", begin, code, f"{code_end}: ;", cleanup, "}", *reversed(tail), freed])
+        body = "\n".join(
+            [
+                *objects,
+                *head,
+                "{",
+                begin,
+                code,
+                f"{code_end}: __attribute__((unused));",
+                cleanup,
+                "}",
+                *reversed(tail),
+                freed,
+            ]
+        )
         return (
             f"LM_STEP int {name}(lm_call *const call, void *const *const operands)\n{{\n{body}\n"
             "return lm_failed || PyErr_Occurred() ? -1 : 0;\n}"
@@ -232,7 +245,7 @@ class UserNode:
         opened, closed = "\n".join(lines), "\n".join(cleanup)
         return (
             f"static int lm_open_{k}(PyObject *const given)\n{{\nint lm_failed = 0;\n(void)given;\n{opened}\n"
-            f"{end}: ;\nreturn lm_failed || PyErr_Occurred() ? -1 : 0;\n}}\n\n"
+            f"{end}: __attribute__((unused));\nreturn lm_failed || PyErr_Occurred() ? -1 : 0;\n}}\n\n"
             f"static void lm_close_{k}(void)\n{{\n{closed}\nlm_stage_{k} = 0;\n}}"
         )
 
