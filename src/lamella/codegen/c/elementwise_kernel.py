@@ -120,7 +120,7 @@ def _element(body: ScalarBody, written: Named, read: Named, results: Sequence[st
         f"*{name} = {C_DTYPES[o.dtype].stored(result)};" for (name, o), result in zip(written, results, strict=True)
     ]
     statements = "\n".join([f"    {line}" for line in (*body.lines, *stores)])
-    return f"static inline void {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
+    return f"LM_INLINE void {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
 
 
 def _loop(element: str, written: Named, read: Named) -> str:

@@ -40,7 +40,7 @@ from lamella.typing_layer import find_aliases
 
 __all__ = ["MAX_NODES_IN_A_KERNEL", "ElementwiseFusion", "elementwise_weight"]
 
-MAX_NODES_IN_A_KERNEL: Final = 128
+MAX_NODES_IN_A_KERNEL: Final = 64
 """The time a compiler takes for one kernel grows faster than the kernel; past this size nothing is gained by fusing more."""
 
 

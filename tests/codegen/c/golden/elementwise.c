@@ -3,7 +3,7 @@ LM_DECLARE_ARRAY(2);
 static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}};
 static const lm_type type1 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}};
 
-static inline void element0(double *const o0, const double i0, const float i1)
+LM_INLINE void element0(double *const o0, const double i0, const float i1)
 {
     const double t0 = (i0 * ((double)i1));
     *o0 = t0;
@@ -64,7 +64,7 @@ static int step0(lm_call *const call, void *const *const operands)
     return 0;
 }
 
-static inline void element1(double *const o0, const double i0)
+LM_INLINE void element1(double *const o0, const double i0)
 {
     const double t0 = (i0 + 0x1.0000000000000p-1);
     *o0 = t0;
@@ -106,7 +106,7 @@ static int step1(lm_call *const call, void *const *const operands)
     return 0;
 }
 
-static inline void element2(double *const o0, const double i0)
+LM_INLINE void element2(double *const o0, const double i0)
 {
     const double t0 = exp(i0);
     *o0 = t0;

@@ -62,7 +62,7 @@ static void reduction0(const lm_int n, char *const *const data, const lm_int *co
         for (lm_int i = 0; i < n; ++i) *(double *)(to + i * strides[0]) = combine0(*(double *)(to + i * strides[0]), *(const double *)(from + i * strides[1]));
 }
 
-static inline void element0(double *const o0)
+LM_INLINE void element0(double *const o0)
 {
     const double t0 = 0x0.0p+0;
     *o0 = t0;

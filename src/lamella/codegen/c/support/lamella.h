@@ -7,6 +7,9 @@
 /* For functions with a loop that becomes vector code: there is to be one of each. */
 #define LM_ALONE static __attribute__((noinline))
 
+/* For what such a loop computes: it becomes vector code where it is a part of the loop, however much it is. */
+#define LM_INLINE static inline __attribute__((always_inline))
+
 #define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef intptr_t lm_int;
