@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,14 @@ def test_an_unknown_action_is_an_error_of_usage(capsys: pytest.CaptureFixture[st
         main(["cache", "polish"])
     assert stopped.value.code == 2
     assert "polish" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_crash(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = f"from lamella.cli import main; main(['cache', 'list', '--folder', {str(folder)!r}])"
+    done = subprocess.run(
+        [sys.executable, "-c", command], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert done.stderr == ""

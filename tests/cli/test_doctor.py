@@ -44,6 +44,13 @@ def test_flags_that_the_compiler_refuses_are_shown_with_its_words() -> None:
     assert "`compiler_flags`" in found.remedy
 
 
+def test_flags_that_are_not_quoted_well_are_a_finding_too() -> None:
+    with config.override(compiler_flags="-DX='"):
+        assert finding("flags").state == "failing"
+    with config.override(compiler="cc '"):
+        assert finding("compiler").state == "failing"
+
+
 def test_a_cache_folder_that_is_unsafe_or_cannot_be_made_is_named(tmp_path: Path) -> None:
     with config.override(cache_dir=tmp_path / "new"):
         assert finding("cache").state == "fine"

@@ -454,6 +454,7 @@ def layer(v: TensorVariable, times: int = 1) -> TensorVariable:
 
 
 assert_type(layer(x, times=2), TensorVariable)
+assert_type(lm.cffi_op("double erf(double)", grad=lambda t: 1.128 * lt.exp(-t * t))(x), TensorVariable)
 assert_type(lm.checkpoint(x * 2, [x]), TensorVariable)
 assert_type(lm.checkpoint([x, y]), list[TensorVariable])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 
 from lamella.cli.cache import add_cache_arguments
@@ -38,5 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.set_defaults(run=run_doctor)
     add_cache_arguments(commands.add_parser("cache", help="list, check or clear the compiled code on disk"))
     chosen = parser.parse_args(arguments)
-    status: int = chosen.run(chosen)
+    try:
+        status: int = chosen.run(chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads it has had enough; Python must not try once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return status

@@ -7,7 +7,6 @@ import os
 import shlex
 import sysconfig
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, final
 
@@ -78,10 +77,12 @@ def diagnose() -> list[Finding]:
     findings = [_headers(), _blas(), _cache()]
     try:
         compiler = find_compiler()
-    except CompilerNotFoundError as error:
+    except (CompilerNotFoundError, ValueError) as error:
         return [Finding("compiler", "failing", "none: functions run in Python, on NumPy", str(error)), *findings]
-    needing_one: list[Callable[[Compiler], Finding]] = [_compiler, _flags, _vector_maths, _threads]
-    return [*[look(compiler) for look in needing_one], *findings]
+    found = [_compiler(compiler), _flags(compiler)]
+    if found[-1].state != "failing":
+        found += [_vector_maths(compiler), _threads(compiler)]
+    return [*found, *findings]
 
 
 def _compiler(compiler: Compiler) -> Finding:
@@ -93,7 +94,12 @@ def _compiler(compiler: Compiler) -> Finding:
 
 
 def _flags(compiler: Compiler) -> Finding:
-    flags = optimising_flags(compiler)
+    try:
+        flags = optimising_flags(compiler)
+    except ValueError as error:
+        return Finding(
+            "flags", "failing", f"{config.compiler_flags}: {error}", "quote the flag `compiler_flags` as a shell does"
+        )
     told = shlex.join(flags)
     try:
         with tempfile.TemporaryDirectory() as name:

@@ -82,7 +82,9 @@ def test_it_is_a_part_of_the_kernel_that_its_neighbours_fuse_into(monkeypatch: p
 
 
 def test_functions_of_one_name_by_two_libraries_are_told_apart(library: Path, tmp_path: Path) -> None:
-    once, thrice = [lm.cffi_op("double add(double, double)", p) for p in (library, compile_library(tmp_path, 3))]
+    folder = tmp_path / 'a "quoted" folder, \\n größer 😀'
+    folder.mkdir()
+    once, thrice = [lm.cffi_op("double add(double, double)", p) for p in (library, compile_library(folder, 3))]
     assert once != thrice
     x, y = lt.vectors("x", "y")
     f = lm.function([x, y], [once(x, y), thrice(x, y), x + y])

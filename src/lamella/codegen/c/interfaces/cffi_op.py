@@ -9,7 +9,6 @@ z = mul(hypot(x, y), 2)    ->    extern double hypot_in_c(double, double) __asm_
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import sys
@@ -351,13 +350,15 @@ def _call(op: CffiScalarOp, loop: ScalarLoop, operands: Sequence[str], body: Sca
     bound = _bind(op.declaration, op.library)
     if not bound.file:
         raise LoweringError(f"the file that has {op.declaration} is not known")
-    place = json.dumps(bound.file)
+    place = _c_string(bound.file)
     name = f"{bound.name}_{hashlib.blake2b(f'{bound.declaration} {place}'.encode(), digest_size=6).hexdigest()}"
     arguments = ", ".join([_c_type(dtype) for dtype in bound.ins])
-    body.need(
-        UserText(
-            _POINTER.format(name=name, out=_c_type(bound.out), arguments=arguments, symbol=bound.name, place=place),
-            ("-ldl",),
-        )
-    )
+    out = _c_type(bound.out)
+    body.need(UserText(_POINTER.format(name=name, out=out, arguments=arguments, symbol=bound.name, place=place)))
     return f"{name}({', '.join(operands)})"
+
+
+def _c_string(path: str) -> str:
+    """Return a path as a string of C: its bytes, whatever their encoding."""
+    plain = frozenset(b"/._-+ ") | frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return '"' + "".join([chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(path)]) + '"'
