@@ -6,6 +6,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from lamella.codegen import CffiScalarOp, cffi_op
 from lamella.ir import (
     Apply,
     FromFunctionOp,
@@ -66,7 +67,24 @@ def _row_jacobian(x: Array) -> Array:
     return made
 
 
+def _hypotenuse(x: TensorVariable, y: TensorVariable) -> list[TensorVariable]:
+    """The slopes of `hypot`."""
+    return [x / lt.hypot(x, y), y / lt.hypot(x, y)]
+
+
 OTHER_ENTRIES = [
+    Entry(
+        "CffiScalarOp",
+        CffiScalarOp,
+        cffi_op("double hypot(double, double)", grad=_hypotenuse),
+        lambda x, y: np.hypot(x.astype("float64"), y.astype("float64")),
+        [
+            (numbers((2, 3), d), numbers((3,), e))
+            for d, e in [("float64", "float64"), ("float32", "int32"), ("float16", "bool")]
+        ],
+        [point((2, 3), (3,))],
+        max_ulps=1,
+    ),
     Entry(
         "MakeSlice",
         MakeSlice,
