@@ -177,7 +177,8 @@ def _sum_with_kept_axes(variable: Variable[Any]) -> tuple[TensorVariable, tuple[
 def exp_by_sum_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``exp(x) / sum(exp(x), axes, keepdims=True) -> softmax(x, axes)``
 
-    Valid for floats. It pays where exponentials overflow or all underflow, and because one pass is made.
+    Valid for floats. It pays where exponentials overflow or all underflow, and because one pass is made. Where x holds +inf all
+    weights are NaN, as those of `Softmax` are; as written, those of finite elements would be 0.
     """
     x = _exponent(node.inputs[0])
     found = None if x is None else _sum_with_kept_axes(node.inputs[1])
@@ -211,7 +212,8 @@ def _divided_by_sum(
 def exp_times_reciprocal_of_sum(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g / sum(exp(x), axes, keepdims=True) * exp(x) -> g * softmax(x, axes)``, with or without g, which may itself be a product.
 
-    Valid for floats. It pays where exponentials overflow or all underflow, as in derivatives of ``log(sum(exp(x)))``.
+    Valid for floats. It pays where exponentials overflow or all underflow, as in derivatives of ``log(sum(exp(x)))``. Where x holds +inf
+    all weights are NaN, see `exp_by_sum_of_exp`.
     """
 
     def combined(other: TensorVariable, exponential: TensorVariable) -> TensorVariable | None:
@@ -287,7 +289,8 @@ def log_of_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
 def exp_of_log_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``exp(log_softmax(x, axes)) -> softmax(x, axes)``, where nothing else needs ``log_softmax(x, axes)``.
 
-    Valid for floats. It pays because one pass is made, without logarithms, whose rounding errors the exponential multiplies.
+    Valid for floats. It pays because one pass is made, without logarithms, whose rounding errors the exponential multiplies. Where x
+    holds +inf all weights are NaN, see `exp_by_sum_of_exp`.
     """
     y = node.inputs[0]
     inner = y.owner
