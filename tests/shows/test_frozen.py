@@ -166,4 +166,4 @@ def test_dropped_graphs_and_functions_are_collected() -> None:
     for scale in (2.5, 3.5, 4.5):
         assert work(scale) > before
         gc.collect()
-        assert lm.interned_nodes() == before
+        assert lm.interned_nodes() <= before  # fewer where what others left behind dies meanwhile
