@@ -13,6 +13,7 @@ from typing import Any
 
 from lamella.errors import GradientNotImplementedError
 from lamella.ir.autodiff.branches import ChoosesBranch, Guard, GuardedSums, chooses_branch, guardable
+from lamella.ir.graph.collector import collecting_rarely
 from lamella.ir.graph.core import Apply, Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.origin import BUILT_FOR, users_line
@@ -112,7 +113,8 @@ def accumulate_cotangents(
     """
     attributed = BUILT_FOR.set(users_line())
     try:
-        return _accumulate(seeds, wrt, stop_at, [*seeds, *start])
+        with collecting_rarely():
+            return _accumulate(seeds, wrt, stop_at, [*seeds, *start])
     finally:
         BUILT_FOR.reset(attributed)
 

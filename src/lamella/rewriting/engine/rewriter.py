@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from lamella.config import config
 from lamella.errors import GraphCheckError, RewriteError, RewriteTypeError
-from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, substitute
+from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, collecting_rarely, substitute
 from lamella.rewriting.engine.alignment import report_changes
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform
@@ -165,7 +165,8 @@ def _rewrite(rewriter: GraphRewriter, fgraph: FunctionGraph, observer: Observer 
     else:
         roots = {}
         start = fgraph
-    rewritten = rewriter.run(rewriter.add_requirements(start), observer)
+    with collecting_rarely():
+        rewritten = rewriter.run(rewriter.add_requirements(start), observer)
     if not roots:
         return rewritten
     restored = _with_inputs(rewritten, {root: variable for variable, root in roots.items()})
