@@ -54,7 +54,7 @@ def _check(function: Entry, values: list[Array]) -> None:
 
 
 @pytest.mark.parametrize(
-    "m, k, n", [(3, 4, 5), (1, 4, 5), (3, 1, 5), (3, 4, 1), (1, 1, 1), (0, 4, 5), (3, 0, 5), (3, 4, 0)]
+    ("m", "k", "n"), [(3, 4, 5), (1, 4, 5), (3, 1, 5), (3, 4, 1), (1, 1, 1), (0, 4, 5), (3, 0, 5), (3, 4, 0)]
 )
 def test_every_layout(function: Entry, m: int, k: int, n: int) -> None:
     rng = np.random.default_rng(m * 100 + k * 10 + n)
