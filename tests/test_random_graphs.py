@@ -10,7 +10,7 @@ from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting import RewriteDatabaseQuery, SequenceDB, in2out, node_rewriter
 from lamella.runtime import FAST_RUN, Mode, PerformLinker
 from lamella.testing import BackendMismatch
-from lamella.testing.strategies import graphs
+from lamella.testing.strategies import Step, graphs
 from tests.graph_batches import Backends, check_random_graphs
 
 SHARES = 4  # tests that can run side by side
@@ -39,8 +39,9 @@ def test_a_wrong_graph_is_found_among_others_and_shrunk() -> None:
     planted = SequenceDB("planted")
     planted.register("wrong", in2out(exp_is_expm1), "planted", position=0)
     mode = Mode(PerformLinker(), RewriteDatabaseQuery(include=("planted",)), planted)
+    steps: list[Step] = [lambda pool: [lt.exp(pool.pick("f"))], lambda pool: [lt.sin(pool.pick("f"))]]
     with pytest.raises(BackendMismatch) as caught:
-        check_random_graphs(graphs(max_steps=4), 60, {"": ["PerformLinker", mode]})
+        check_random_graphs(graphs(steps, max_steps=4), 60, {"": ["PerformLinker", mode]})
     shown = "\n".join(caught.value.__notes__)
     assert "= Exp(" in shown
     assert shown.count(" = ") < 20
