@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 import scipy.special
 
+import lamella.tensor as lt
 from lamella.codegen import c_expression, write_program
 from lamella.errors import LoweringError
 from lamella.ir import (
@@ -40,6 +41,7 @@ from lamella.ir import (
     TrueDivide,
     interpret,
 )
+from lamella.testing import compare_backends
 from lamella.typing_layer import schedule
 from tests.codegen.agreement import compiled, edge_values, layouts, spread_values, units_apart
 
@@ -275,3 +277,9 @@ def test_angle_of_real_numbers_keeps_the_sign_of_zero_apart() -> None:
     x = TensorType("float64", (None,))()
     values = np.array([0.0, -0.0, 1.0, -1.0, np.nan])
     np.testing.assert_array_equal(compiled([x], [Elemwise[Any](Angle())(x)])([values])[0], np.angle(values))
+
+
+def test_a_half_power_is_no_square_root_of_infinity_or_zero() -> None:
+    x = lt.dvector("x")
+    # Many elements, of which vector code computes most.
+    compare_backends(lt.power(x, 0.5), {x: np.array([4.0, -np.inf, -0.0, 0.0, np.inf, np.nan, -1.0] * 20)}, ["CLinker"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamella.codegen.c.dtypes import CDType
+from lamella.codegen.c.dtypes import CDType, literal
 from lamella.codegen.c.scalar_body import ScalarBody, ScalarLoop, TypedText, c_expression
 from lamella.errors import LoweringError
 from lamella.ir import (
@@ -170,7 +170,11 @@ def power(op: Power, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     if dtype.kind != "f":
         raise LoweringError(f"power of {dtype.name} has no expression in C")
     body.need("maths")
-    return f"pow{'' if dtype.name == 'float64' else 'f'}({x}, {y})"
+    f = "" if dtype.name == "float64" else "f"
+    if y == literal(0.5, dtype.name):
+        # GCC takes the vector version of pow(x, 0.5) for a square root, whose values at -inf and -0.0 are others.
+        return f"({x} == -INFINITY ? INFINITY : sqrt{f}({x}) + 0)"
+    return f"pow{f}({x}, {y})"
 
 
 @c_expression.register(Square)
