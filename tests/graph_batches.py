@@ -85,8 +85,10 @@ def _compare(graph: RandomGraph, backends: Backends) -> None:
             compare_backends(graph.fgraph, list(graph.inputs.values()), several, MAX_ULPS)
 
 
-def check_random_graphs(strategy: SearchStrategy[RandomGraph], count: int, backends: Backends) -> None:
-    """Draw some graphs, and compare what every backend computes with what the interpreter does.
+def check_random_graphs(
+    strategy: SearchStrategy[RandomGraph], count: int, backends: Backends, number: int | None = None
+) -> None:
+    """Draw some graphs, others each time unless they are given a number, and compare what every backend computes with what the interpreter does.
 
     Raises
     ------
@@ -95,7 +97,7 @@ def check_random_graphs(strategy: SearchStrategy[RandomGraph], count: int, backe
     AssertionError
         It differs only where the graph is compiled together with others.
     """
-    number = secrets.randbits(64)
+    number = secrets.randbits(64) if number is None else number
     batch = _Batch(backends)
     drawing = settings(
         max_examples=count, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck)

@@ -26,7 +26,10 @@ BACKENDS: Backends = {
 @pytest.mark.timeout(3600)  # `make fuzz` draws thousands
 @pytest.mark.parametrize("share", range(SHARES))
 def test_every_mode_computes_what_the_interpreter_does(share: int) -> None:
-    check_random_graphs(graphs(min_steps=3), -(-settings().max_examples // SHARES), BACKENDS)
+    count = settings().max_examples
+    # The gate tries the same graphs each time, so that it fails for what was changed; `make fuzz` tries others.
+    number = share if count <= 200 else None
+    check_random_graphs(graphs(min_steps=3), -(-count // SHARES), BACKENDS, number)
 
 
 def test_a_wrong_graph_is_found_among_others_and_shrunk() -> None:
