@@ -1,65 +1,29 @@
-"""How the cost of handling a graph grows with its depth: ``python -m benchmarks.graph_depth``.
+"""How the cost of everything grows with the depth of a graph: ``python -m benchmarks.graph_depth [length ...]``.
 
-Everything is linear, so the microseconds per node hardly change from row to row.
+A chain of tensor Ops is built, walked, differentiated, printed, pickled, compiled without C, and run. Everything is linear, so the
+microseconds per node hardly change from row to row, and nothing is recursive, so that no length is too long.
 """
 
+import argparse
 import gc
+import io
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from typing_extensions import override
+import numpy as np
 
-from lamella.ir import (
-    Apply,
-    FunctionGraph,
-    Op,
-    OutputStorage,
-    Type,
-    Variable,
-    clone_replace,
-    equal_computations,
-    explicit_graph_inputs,
-    toposort,
-)
+import lamella as lm
+import lamella.tensor as lt
+from lamella.tensor import TensorVariable
 
 
-class Float(Type[float]):
-    """Python floats."""
-
-    __props__ = ()
-
-    @override
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> float:
-        """Return the value as a float."""
-        return float(value)
-
-
-class Add(Op[[Variable[Float], Variable[Float]], Variable[Float]]):
-    """The sum of two numbers."""
-
-    __props__ = ()
-
-    @override
-    def make_node(self, a: Variable[Float], b: Variable[Float]) -> Apply[Variable[Float]]:
-        """Make the node."""
-        return Apply(self, [a, b], [a.type])
-
-    @override
-    def perform(self, node: Apply[Any], inputs: Sequence[Any], output_storage: OutputStorage) -> None:
-        """Add."""
-        output_storage[0][0] = inputs[0] + inputs[1]
-
-
-add = Add()
-
-
-def chain(length: int, start: Variable[Float], other: Variable[Float]) -> Variable[Float]:
-    """Return a graph as deep as it has nodes."""
+def chain(length: int, start: TensorVariable) -> TensorVariable:
+    """Return an expression of so many nodes, each of which needs the one before."""
     result = start
-    for _ in range(length):
-        result = add(result, other)
+    for _ in range(length // 2):
+        result = lt.sin(result) * 1.01
     return result
 
 
@@ -74,24 +38,32 @@ def measure(length: int) -> dict[str, float]:
         found[name] = time.process_time() - begin
         return result
 
-    x, y = Float()("x"), Float()("y")
-    one = Float().make_constant(1.0)
-    deep = timed("build", lambda: chain(length, x, one))
-    timed("build again", lambda: chain(length, x, one))
-    timed("toposort", lambda: toposort([deep]))
-    timed("FunctionGraph", lambda: FunctionGraph([x], [deep]).clients)
-    timed("eval", lambda: deep.eval({x: 0.0}))
-    moved = timed("replace", lambda: clone_replace(deep, {x: y}))
-    timed("compare", lambda: equal_computations([deep], [moved], [x], [y]))
+    x = lt.dscalar("x")
+    deep = timed("build", lambda: chain(length, x))
+    timed("build again", lambda: chain(length, x))
+    timed("toposort", lambda: lm.toposort([deep]))
+    timed("FunctionGraph", lambda: lm.FunctionGraph([x], [deep]).clients)
+    y = lt.dscalar("y")
+    moved = timed("replace", lambda: lm.clone_replace(deep, {x: y}))
+    timed("compare", lambda: lm.equal_computations([deep], [moved], [x], [y]))
+    gradient = timed("grad", lambda: lm.grad(deep, x))
+    timed("dprint(depth=10)", lambda: lm.dprint(deep, depth=10, file=io.StringIO()))
+    timed("to_text", lambda: lm.to_text(deep))
     data = timed("pickle", lambda: pickle.dumps(deep))
-    restored = timed("unpickle", lambda: pickle.loads(data))
-    assert equal_computations([deep], [restored], [x], list(explicit_graph_inputs(restored)))
+    timed("unpickle", lambda: pickle.loads(data))
+    timed("eval", lambda: deep.eval({x: 0.5}))
+    f = timed("FAST_COMPILE", lambda: lm.function([x], deep, mode="FAST_COMPILE"))
+    timed("call", lambda: f(np.array(0.5)))
+    g = timed("FAST_COMPILE of grad", lambda: lm.function([x], [deep, gradient], mode="FAST_COMPILE"))
+    timed("call of grad", lambda: g(np.array(0.5)))
     return found
 
 
 def main() -> None:
     """Print microseconds per node."""
-    lengths = (10_000, 50_000, 200_000)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lengths", nargs="*", type=int, default=[10_000, 50_000, 200_000])
+    lengths: list[int] = parser.parse_args().lengths
     columns = [measure(length) for length in lengths]
     print(f"{'microseconds per node':24}" + "".join([f"{length:>10}" for length in lengths]))
     for name in columns[0]:

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.chain import chain, measure
+from benchmarks.graph_depth import chain, measure
 
 import lamella as lm
 import lamella.tensor as lt

@@ -121,13 +121,7 @@ def _is_piece(nodes: Sequence[Apply[Any]], scheduled: ScheduledGraph) -> bool:
     """Whether nodes can run as a whole: their graph by itself tells all that matters of who shares memory with whom."""
     inputs, outputs = _ends(nodes, scheduled)
     aliases = scheduled.aliases
-    overwritten = {
-        root
-        for node in nodes
-        for p in node.op.destroy_map.values()
-        for i in p
-        for root in aliases.roots(node.inputs[i])
-    }
+    overwritten = aliases.overwritten(nodes)
     shared: set[AnyVariable] = set()
     for variable in inputs:
         roots = overwritten.intersection(aliases.roots(variable))
@@ -157,13 +151,7 @@ def _compiled(
         return {}
     aliases = find_aliases(nodes, inputs)
     places = {v: i for i, v in enumerate(inputs)}
-    overwritten = {
-        root
-        for node in nodes
-        for p in node.op.destroy_map.values()
-        for i in p
-        for root in aliases.roots(node.inputs[i])
-    }
+    overwritten = aliases.overwritten(nodes)
     destroyed = tuple([i for v, i in places.items() if v in overwritten])
     shown = {o: tuple([places[r] for r in aliases.roots(v) if r in places]) for o, v in enumerate(outputs)}
     # An output that lies in memory which the piece overwrites shows what has been written there.

@@ -142,12 +142,14 @@ def function(
 def _rewritten(mode: Mode, fgraph: FunctionGraph) -> tuple[FunctionGraph, GraphRewriter, RewriterProfile | None]:
     """Return the rewritten graph, what rewrote it, and its profile where one is asked for."""
     rewriter = mode.rewriter()
-    if not config.profile_rewrites:
-        return mode.rewrite(fgraph), rewriter, None
-    profiled = profile_rewriting(rewriter, fgraph)
-    # A mode may do more than rewrite, such as check: that is no part of the profile.
-    simple = type(mode).rewrite is Mode.rewrite
-    return profiled.fgraph if simple else mode.rewrite(fgraph), rewriter, profiled.profile
+    profiled = profile_rewriting(rewriter, fgraph) if config.profile_rewrites else None
+    if (
+        type(mode).rewrite is not Mode.rewrite
+    ):  # it does more than rewrite, such as check: that is no part of the profile
+        rewritten = mode.rewrite(fgraph)
+    else:
+        rewritten = rewriter.rewrite(fgraph) if profiled is None else profiled.fgraph
+    return rewritten, rewriter, None if profiled is None else profiled.profile
 
 
 def _as_in(given: object, allow_downcast: bool | None) -> In:

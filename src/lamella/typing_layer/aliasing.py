@@ -45,6 +45,16 @@ class Aliases:
         """Whether two Variables may share memory, at the same time or one after the other."""
         return not set(self.roots(a)).isdisjoint(self.roots(b))
 
+    def overwritten(self, nodes: Iterable[Apply[Any]]) -> set[AnyVariable]:
+        """Return the Variables, themselves fresh, in whose memory nodes may write."""
+        return {
+            root
+            for node in nodes
+            for places in node.op.destroy_map.values()
+            for place in places
+            for root in self.roots(node.inputs[place])
+        }
+
     def takers(self, variable: AnyVariable) -> tuple[AnyVariable, ...]:
         """Return the Variables that view a Variable, or are written over it, at first hand."""
         return self._takers.get(variable, ())

@@ -232,13 +232,7 @@ class _Writer:
     def _write_ends(self, numbers: dict[Variable[Any], int], n_constants: int) -> str:
         """Write what tells the host of the function."""
         fgraph, aliases = self._scheduled.fgraph, self._scheduled.aliases
-        destroyed = {
-            root
-            for node in self._scheduled.order
-            for places in node.op.destroy_map.values()
-            for place in places
-            for root in aliases.roots(node.inputs[place])
-        }
+        destroyed = aliases.overwritten(self._scheduled.order)
         overwritten = [str(int(variable in destroyed)) for variable in fgraph.inputs]
         outputs = [str(numbers[variable]) for variable in fgraph.outputs]
         counts = [len(fgraph.inputs), n_constants, len(numbers), len(outputs), len(self._scheduled.order)]

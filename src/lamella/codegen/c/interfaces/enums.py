@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import override
@@ -201,6 +201,17 @@ class EnumType(Type[Number], CLinkerType):
         return f"{type(self).__name__}<{self.ctype}>({shown})"
 
 
+def _numbered(names: Sequence[str | tuple[str, str]]) -> dict[str, Number | tuple[str, Number]]:
+    """Number names, each of which may have an alias."""
+    constants: dict[str, Number | tuple[str, Number]] = {}
+    for i, given in enumerate(names):
+        name, alias = given if isinstance(given, tuple) else (given, None)
+        if name in constants:
+            raise ValueError(f"the constant {name} is there twice")
+        constants[name] = i if alias is None else (alias, i)
+    return constants
+
+
 class EnumList(EnumType):
     """Names that are numbered: ``EnumList("SUM", ("MEAN", "average"), ctype="int")``.
 
@@ -218,13 +229,7 @@ class EnumList(EnumType):
     """
 
     def __init__(self, *names: str | tuple[str, str], ctype: str = "int", cname: str | None = None) -> None:
-        constants: dict[str, Number | tuple[str, Number]] = {}
-        for i, given in enumerate(names):
-            name, alias = given if isinstance(given, tuple) else (given, None)
-            if name in constants:
-                raise ValueError(f"the constant {name} is there twice")
-            constants[name] = i if alias is None else (alias, i)
-        self._fill(ctype, cname, constants)
+        self._fill(ctype, cname, _numbered(names))
 
 
 class CEnumType(EnumType):
@@ -256,13 +261,7 @@ class CEnumType(EnumType):
         cname: str | None = None,
         headers: tuple[str, ...] = (),
     ) -> None:
-        constants: dict[str, Number | tuple[str, Number]] = {}
-        for i, given in enumerate(names):
-            name, alias = given if isinstance(given, tuple) else (given, None)
-            if name in constants:
-                raise ValueError(f"the constant {name} is there twice")
-            constants[name] = i if alias is None else (alias, i)
-        self._fill(ctype, cname, constants)
+        self._fill(ctype, cname, _numbered(names))
         self.headers = tuple(headers)
 
     @override
