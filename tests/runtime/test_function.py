@@ -219,8 +219,7 @@ def test_lengths_that_do_not_fit_name_the_variable_the_axis_and_the_remedy(mode:
 def test_functions_can_be_pickled_and_copied(mode: str) -> None:
     x = lt.vector("x")
     state = lm.shared(np.zeros(2), name="state")
-    f = lm.function([(x, np.ones(2))], state + x, updates={state: state + x}, mode=mode, name="f")
-    f.trust_input = True
+    f = lm.function([(x, np.ones(2))], state + x, updates={state: state + x}, mode=mode, name="f", trust_input=True)
     for dumps in (pickle.dumps, cloudpickle.dumps):
         loaded = pickle.loads(dumps(f))
         assert loaded.name == "f"

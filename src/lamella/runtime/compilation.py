@@ -49,6 +49,7 @@ def function(
     name: str | None = None,
     allow_input_downcast: bool | None = None,
     profile: bool | None = None,
+    trust_input: bool = False,
 ) -> Function:
     """Compile a function.
 
@@ -72,6 +73,8 @@ def function(
         `In.allow_downcast` of the inputs that are given as plain Variables.
     profile
         Whether time and memory of its calls are collected, in `Function.profile`; as configured by default.
+    trust_input
+        Pass the values of calls on as they are; it can be changed later, see `Function.trust_input`.
 
     Returns
     -------
@@ -136,7 +139,9 @@ def function(
     )
     if rewriting_profile is not None:
         print(cost, file=sys.stderr)
-    return Function(compiled, scheduled, run, Compilation(rewriter, cost))
+    made = Function(compiled, scheduled, run, Compilation(rewriter, cost))
+    made.trust_input = trust_input
+    return made
 
 
 def _rewritten(mode: Mode, fgraph: FunctionGraph) -> tuple[FunctionGraph, GraphRewriter, RewriterProfile | None]:

@@ -1,4 +1,4 @@
-"""The tensor namespace: ``import lamella.tensor as lt``. It defines nothing and hands names on."""
+"""The tensor namespace: ``import lamella.tensor as lt``. It defines nothing and hands names on; `special` is a module of them."""
 
 from lamella.ir.tensor import AdvancedIncSubtensor as AdvancedIncSubtensor
 from lamella.ir.tensor import AdvancedIncSubtensor1 as AdvancedIncSubtensor1
@@ -470,3 +470,4 @@ from lamella.ir.tensor.functions import ztensor7 as ztensor7
 from lamella.ir.tensor.functions import ztensor7s as ztensor7s
 from lamella.ir.tensor.functions import zvector as zvector
 from lamella.ir.tensor.functions import zvectors as zvectors
+from lamella.tensor import special as special
