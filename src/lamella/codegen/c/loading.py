@@ -202,7 +202,7 @@ class _Libraries:
 
 def _host_source() -> str:
     parts = ["#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n#include <structmember.h>"]
-    parts += [support_text(name) for name in ("lamella.h", "user.h", "core.c", "sorting.c", "blas.c", "glue.c")]
+    parts += [support_text(name) for name in ("lamella.h", "user.h", "core.c", "sorting.c", "blas.c", "scipy_blas.c", "glue.c")]
     return "\n".join(parts)
 
 

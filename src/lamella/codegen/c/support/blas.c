@@ -1,4 +1,4 @@
-/* Products of matrices by the BLAS that comes with SciPy, which hands out pointers to its routines. */
+/* Products of matrices by a BLAS, whose routines the host finds. */
 
 #include <limits.h>
 #include <stdlib.h>
@@ -23,57 +23,14 @@ typedef struct {
     lm_syrk syrk;
 } lm_blas_routines;
 
-/* Filled when first needed, by whoever holds the interpreter lock. */
-static lm_blas_routines lm_blas[] = {
-    {LM_FLOAT32, "sgemm", "sgemv", "ssyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_FLOAT64, "dgemm", "dgemv", "dsyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_COMPLEX64, "cgemm", "cgemv", "csyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_COMPLEX128, "zgemm", "zgemv", "zsyrk", {0}, {0}, NULL, NULL, NULL},
-};
+/* Return the routines for a dtype; NULL, with the error noted, where there are none. */
+static const lm_blas_routines *lm_find_blas(lm_dtype dtype);
 
 /* A matrix, or a vector (of one column), whose elements lie as strides in bytes say. */
 typedef struct {
     char *data;
     lm_int rows, columns, row_stride, column_stride;
 } lm_matrix;
-
-static void *lm_routine(PyObject *const table, const char *const name)
-{
-    PyObject *const capsule = PyDict_GetItemString(table, name);
-    if (capsule == NULL || !PyCapsule_CheckExact(capsule)) {
-        PyErr_Format(PyExc_ImportError, "scipy.linalg.cython_blas has no %s", name);
-        return NULL;
-    }
-    return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
-}
-
-/* Return the routines for a dtype; NULL with an error set where there are none. */
-static const lm_blas_routines *lm_find_blas(const lm_dtype dtype)
-{
-    lm_blas_routines *found = NULL;
-    for (size_t i = 0; i < sizeof(lm_blas) / sizeof(lm_blas[0]); ++i)
-        if (lm_blas[i].dtype == dtype) found = &lm_blas[i];
-    if (found == NULL) {
-        PyErr_SetString(PyExc_TypeError, "the BLAS does not know this dtype");
-        return NULL;
-    }
-    if (found->gemm != NULL) return found;
-    PyObject *const module = PyImport_ImportModule("lamella.codegen.c.blas");
-    PyObject *const table = module == NULL ? NULL : PyObject_CallMethod(module, "blas_routines", NULL);
-    Py_XDECREF(module);
-    if (table == NULL) return NULL;
-    const lm_gemm gemm = (lm_gemm)lm_routine(table, found->gemm_name);
-    const lm_gemv gemv = gemm == NULL ? NULL : (lm_gemv)lm_routine(table, found->gemv_name);
-    const lm_syrk syrk = gemv == NULL ? NULL : (lm_syrk)lm_routine(table, found->syrk_name);
-    Py_DECREF(table);
-    if (syrk == NULL) return NULL;
-    if (dtype == LM_FLOAT32 || dtype == LM_COMPLEX64) *(float *)found->one = 1;
-    else found->one[0] = 1;
-    found->syrk = syrk;
-    found->gemv = gemv;
-    found->gemm = gemm;
-    return found;
-}
 
 /* Whether the BLAS can take `count` columns of some length as they lie, their elements side by side, and how far apart they are. */
 static int lm_leading(
