@@ -1,7 +1,8 @@
-"""Compare with peers, side by side: ``python -m benchmarks --python jax=/path/to/python --only 'fused*'``.
+"""Compare with peers, side by side: ``python -m benchmarks --python peers=/path/to/python --only 'fused*'``.
 
 Every package runs in a process of its own; they take turns, a short block of calls each, round after round, so that a machine that
-becomes slower becomes slower for all. A figure is the median of all calls. One thread, unless ``--threads`` says otherwise.
+becomes slower becomes slower for all. A time is the median of all calls. Calls of Lamella check their arguments, those of PyTensor trust
+them, and JAX is given arrays of its own.
 """
 
 from __future__ import annotations
@@ -9,86 +10,17 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import importlib.util
-import json
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from benchmarks.bandwidth import triad_seconds
 from benchmarks.peers import PEERS
+from benchmarks.processes import Measured, measure
 from benchmarks.workloads import WORKLOADS, Workload
 
-ROOT = Path(__file__).parent.parent
-
-
-class Worker:
-    """A process that measures one package."""
-
-    def __init__(self, peer: str, python: str, cache: Path, threads: int) -> None:
-        names = (
-            "OMP_NUM_THREADS",
-            "OPENBLAS_NUM_THREADS",
-            "MKL_NUM_THREADS",
-            "NUMBA_NUM_THREADS",
-            "NUMEXPR_NUM_THREADS",
-        )
-        self.peer = peer
-        environment = os.environ | dict.fromkeys(names, str(threads)) | {"PYTHONPATH": str(ROOT)}
-        environment |= PEERS[peer].environment(cache)
-        self.process = subprocess.Popen(
-            [python, "-m", "benchmarks.worker", peer],
-            env=environment,
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def ask(self, *request: object) -> dict[str, Any]:
-        """Send a request and return the answer."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        answer: dict[str, Any] = json.loads(line) if line else {"failed": "the process ended"}
-        return answer
-
-    def close(self) -> None:
-        """End the process."""
-        self.process.kill()
-        self.process.wait()
-
-
-def _measure(workload: Workload, pythons: dict[str, str], cache: Path, threads: int, rounds: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for kind in ("cold", "warm"):
-        for peer, python in pythons.items():
-            if found.get(peer, {}).get("note"):
-                continue
-            worker = Worker(peer, python, cache / workload.name, threads)
-            answer = worker.ask("compile", workload.name)
-            worker.close()
-            found.setdefault(peer, {})[kind] = answer.get("seconds")
-            found[peer]["note"] = answer.get("failed") or answer.get("unsupported")
-            found[peer]["checksums"] = answer.get("checksums")
-    able = {peer: python for peer, python in pythons.items() if not found[peer]["note"]}
-    workers = [Worker(peer, python, cache / workload.name, threads) for peer, python in able.items()]
-    times: dict[str, list[float]] = {peer: [] for peer in able}
-    for worker in workers:
-        worker.ask("compile", workload.name)
-    for _ in range(rounds):
-        for worker in workers:
-            times[worker.peer].extend(worker.ask("measure", workload.name, 0.1).get("times", ()))
-    for worker in workers:
-        worker.close()
-    for peer, measured in times.items():
-        found[peer]["median"] = statistics.median(measured) if measured else None
-    return found
+_MEMORY_BOUND = "axpbypc_1e7"
 
 
 def _seconds(value: float | None) -> str:
@@ -100,32 +32,31 @@ def _seconds(value: float | None) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
-def _rows(results: dict[str, dict[str, Any]], peers: list[str]) -> list[list[str]]:
-    rows = []
-    for name, found in results.items():
-        others = [found[p].get("median") for p in peers if p != "lamella" and found[p].get("median")]
-        ours = found.get("lamella", {}).get("median")
-        ratio = f"{min(others) / ours:.2f}" if ours and others else "-"
-        cells = [
-            f"{_seconds(found[p].get('median'))} [{_seconds(found[p].get('cold'))}, {_seconds(found[p].get('warm'))}]"
-            for p in peers
-        ]
-        rows.append([name, ratio, *cells])
-    return rows
+def _ratio(found: dict[str, Measured], threads: int) -> str:
+    ours = found["lamella"].call.get(threads) if "lamella" in found else None
+    others = [m.call[threads] for peer, m in found.items() if peer != "lamella" and threads in m.call]
+    return f"{min(others) / ours:.2f}" if ours and others else "-"
 
 
-def _disagreements(results: dict[str, dict[str, Any]]) -> list[str]:
-    notes = []
-    for name, found in results.items():
-        reference = found.get("numpy", {}).get("checksums")
-        for peer, entry in found.items():
-            if entry["note"]:
-                notes.append(f"{name}, {peer}: {entry['note']}")
-            elif reference and any(
-                abs(a - b) > 1e-4 * (1 + abs(b)) for a, b in zip(entry["checksums"], reference, strict=True)
-            ):
-                notes.append(f"{name}, {peer}: gives {entry['checksums']} where NumPy gives {reference}")
-    return notes
+def _row(workload: Workload, found: dict[str, Measured], threads: Sequence[int]) -> list[str]:
+    cells = []
+    for measured in found.values():
+        times = " / ".join([_seconds(measured.call.get(count)) for count in threads])
+        cells.append("-" if measured.note else f"{times} [{_seconds(measured.cold)}, {_seconds(measured.warm)}]")
+    bar = "" if workload.bar is None else f"{workload.bar:g}"
+    return [workload.name, *[_ratio(found, count) for count in threads], bar, *cells]
+
+
+def _pythons(options: argparse.Namespace) -> dict[str, str]:
+    """Return the interpreters of the packages that are there."""
+    given = dict(word.split("=", 1) for word in options.python)
+    pythons: dict[str, str] = {}
+    for peer in options.peers.split(","):
+        others = (given.get("peers") if peer not in ("lamella", "numpy") else None) or sys.executable
+        python = given.get(peer) or others
+        if python != sys.executable or importlib.util.find_spec(PEERS[peer].module) is not None:
+            pythons[peer] = python
+    return pythons
 
 
 def main() -> None:
@@ -141,31 +72,35 @@ def main() -> None:
     )
     parser.add_argument("--only", default="*", help="patterns of workload names, separated by commas")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
     options = parser.parse_args()
-    given = dict(word.split("=", 1) for word in options.python)
-    pythons: dict[str, str] = {}
-    for peer in options.peers.split(","):
-        others = (given.get("peers") if peer not in ("lamella", "numpy") else None) or sys.executable
-        python = given.get(peer) or others
-        if python != sys.executable or importlib.util.find_spec(PEERS[peer].module) is not None:
-            pythons[peer] = python
-    results = {}
+    threads = [int(count) for count in options.threads.split(",")]
+    pythons = _pythons(options)
     patterns = options.only.split(",")
-    with tempfile.TemporaryDirectory() as folder:
-        for workload in WORKLOADS:
-            if any(fnmatch.fnmatch(workload.name, pattern) for pattern in patterns):
-                results[workload.name] = _measure(workload, pythons, Path(folder), options.threads, options.rounds)
-                print(f"{workload.name} done", file=sys.stderr, flush=True)
-    peers = list(pythons)
-    print(
-        "A cell: median time of a call [first result with a cold cache, with a warm one]. Ratio: best other / lamella.\n"
-    )
-    print("| workload | ratio | " + " | ".join(peers) + " |")
-    print("|---" * (len(peers) + 2) + "|")
-    for row in _rows(results, peers):
-        print("| " + " | ".join(row) + " |")
-    for note in _disagreements(results):
+    chosen = [w for w in WORKLOADS if any(fnmatch.fnmatch(w.name, pattern) for pattern in patterns)]
+    print("A cell: median time of a call [first result with a cold cache, with a warm one].")
+    print("Ratio: of the fastest other package to Lamella; the bar is what is wanted of it with one thread.\n")
+    print("| workload |" + "".join([f" ratio, {n} thread{'s' * (n > 1)} |" for n in threads]), end="")
+    print(" bar | " + " | ".join(pythons) + " |")
+    print("|---" * (2 + len(threads) + len(pythons)) + "|", flush=True)
+    notes: list[str] = []
+    for workload in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure(workload, pythons, Path(folder), threads, options.rounds)
+            if workload.name == _MEMORY_BOUND and "lamella" in found:
+                for count in threads:
+                    triad = triad_seconds(10_000_000, count, Path(folder))
+                    share = triad / found["lamella"].call.get(count, float("inf"))
+                    notes.append(
+                        f"{workload.name}: {share:.2f} of the bandwidth of STREAM's triad ({_seconds(triad)}), threads: {count}"
+                    )
+        print("| " + " | ".join(_row(workload, found, threads)) + " |", flush=True)
+        notes += [f"{workload.name}, {peer}: {m.note}" for peer, m in found.items() if m.note]
+        starts = [f"{peer} {_seconds(m.start)}" for peer, m in found.items() if m.start is not None]
+        if workload.wrt and starts:
+            notes.append(f"{workload.name}, import to first result with a warm cache: {', '.join(starts)}")
+    print()
+    for note in notes:
         print(f"- {note}")
 
 

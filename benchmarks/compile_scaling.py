@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 def _measure(peer: str, python: str, chain: str, n: int, timeout: float) -> Seconds | str:
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        environment |= PEERS[peer].environment(Path(cache))
+        environment |= PEERS[peer].environment(Path(cache), 1)
         try:
             done = subprocess.run(
                 [python, "-m", "benchmarks.compile_phases", peer, chain, str(n)],

@@ -1,23 +1,22 @@
-"""The packages that are compared, each behind the same small interface."""
+"""The packages that are compared, each behind the same small interface.
+
+A workload is written over names: those of NumPy, and `constant` (an array that is no input), `with_entries` (a copy of an array with some
+entries replaced), `logsumexp` and `softmax`.
+"""
 
 from __future__ import annotations
 
 import importlib
-import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
-from typing_extensions import override
 
-from benchmarks.workloads import Workload
+from benchmarks.workloads.workload import Array, Workload
 
-__all__ = ["PEERS", "Peer", "Unsupported"]
+__all__ = ["PEERS", "Lamella", "Peer", "Unsupported"]
 
-Array = npt.NDArray[Any]
 Call = Callable[[], Any]
 
 
@@ -25,18 +24,30 @@ class Unsupported(Exception):
     """The package cannot express a workload."""
 
 
-class Peer(ABC):
+class Peer(Protocol):
     """A package."""
 
-    module: str
+    @property
+    def module(self) -> str:
+        """What is imported."""
 
-    def environment(self, cache: Path) -> Mapping[str, str]:
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
         """Return environment variables for a process that uses this package, with its caches in a folder."""
-        return {}
 
-    @abstractmethod
+    def start(self) -> None:
+        """Compile something tiny: what a package does once in a process is no part of compiling a workload."""
+
     def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
         """Return what computes the workload once."""
+
+
+def _outputs(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def _known_lengths(workload: Workload, array: Array) -> tuple[int | None, ...]:
+    """Return the lengths that a package is told of: an axis that is broadcast has to be known."""
+    return tuple([length if workload.static or length == 1 else None for length in array.shape])
 
 
 class _NumpyNames:
@@ -45,24 +56,40 @@ class _NumpyNames:
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
+    def constant(self, value: Any) -> Array:
+        return np.asarray(value)
+
+    def with_entries(self, x: Array, key: Any, value: Array) -> Array:
+        changed = x.copy()
+        changed[key] = value
+        return changed
+
     def logsumexp(self, x: Array, axis: int) -> Array:
         top = np.max(x, axis=axis, keepdims=True)
         result: Array = np.squeeze(top, axis) + np.log(np.sum(np.exp(x - top), axis=axis))
         return result
 
     def softmax(self, x: Array, axis: int) -> Array:
-        shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
-        result: Array = shifted / np.sum(shifted, axis=axis, keepdims=True)
+        shares = np.exp(x - np.max(x, axis=axis, keepdims=True))
+        shares /= np.sum(shares, axis=axis, keepdims=True)
+        result: Array = shares
         return result
 
 
-class Numpy(Peer):
+class Numpy:
     """NumPy, by hand where a gradient is asked for."""
 
     module = "numpy"
 
-    @override
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
+        """Return nothing: there is no cache."""
+        return {}
+
+    def start(self) -> None:
+        """Do nothing."""
+
     def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+        """Return the workload as it is run by hand."""
         by_hand = workload.by_hand
         if by_hand is not None:
             return lambda: by_hand(*arrays)
@@ -70,91 +97,128 @@ class Numpy(Peer):
         return lambda: workload.body(names, *arrays)
 
 
-class Lamella(Peer):
-    """Lamella, in its default mode."""
+class Lamella:
+    """Lamella, in its default mode; calls check their arguments."""
 
     module = "lamella"
 
-    @override
-    def environment(self, cache: Path) -> Mapping[str, str]:
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
+        """Return where its cache is."""
         return {"LAMELLA_FLAGS": f"cache_dir={cache / 'lamella'}"}
 
-    @override
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
-        import lamella as lm
-        import lamella.tensor as lt
+    def start(self) -> None:
+        """Compile a function."""
+        lm, lt = importlib.import_module("lamella"), importlib.import_module("lamella.tensor")
+        x = lt.dvector("x")
+        lm.function([x], x * 7.0)(np.zeros(3))
 
-        inputs = [lt.tensor(f"x{i}", dtype=a.dtype, shape=(None,) * a.ndim) for i, a in enumerate(arrays)]
-        outputs = workload.body(lt, *inputs)
-        if workload.gradient:
-            outputs = [outputs, lm.grad(outputs, inputs[0])]
+    def graph(self, workload: Workload, arrays: Sequence[Array]) -> tuple[list[Any], list[Any]]:
+        """Return the inputs and the outputs of a workload."""
+        lm, lt = importlib.import_module("lamella"), importlib.import_module("lamella.tensor")
+
+        class Names:
+            with_entries = staticmethod(lambda x, key, value: lt.set_subtensor(x[key], value))
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(lt, name)
+
+        inputs = [lt.tensor(f"x{i}", a.dtype, _known_lengths(workload, a)) for i, a in enumerate(arrays)]
+        outputs = _outputs(workload.body(Names(), *inputs))
+        if workload.wrt:
+            outputs += lm.grad(outputs[0], [inputs[i] for i in workload.wrt])
+        return inputs, outputs
+
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+        """Return the compiled workload."""
+        lm = importlib.import_module("lamella")
+        inputs, outputs = self.graph(workload, arrays)
         f = lm.function(inputs, outputs)
         return lambda: f(*arrays)
 
 
-class Pytensor(Peer):
-    """PyTensor, with its C linker and trusted inputs."""
+class Pytensor:
+    """PyTensor, with one of its linkers; calls trust their arguments."""
 
     module = "pytensor"
-    linker = "cvm"
 
-    @override
-    def environment(self, cache: Path) -> Mapping[str, str]:
-        return {"PYTENSOR_FLAGS": f"base_compiledir={cache / self.linker},cxx=g++"}
+    def __init__(self, linker: str) -> None:
+        self.linker = linker
 
-    @override
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
+        """Return where its cache is, and whether it uses threads."""
+        openmp = ",openmp=True" if threads > 1 and self.linker == "cvm" else ""
+        return {"PYTENSOR_FLAGS": f"base_compiledir={cache / self.linker},cxx=g++{openmp}"}
+
+    def start(self) -> None:
+        """Compile a function."""
+        names: Any = importlib.import_module("pytensor.tensor")
+        x = names.dvector("x")
+        self._function([x], [x * 7.0])(np.zeros(3))
+
+    def _function(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        pytensor: Any = importlib.import_module("pytensor")
+        mode = pytensor.compile.mode.get_mode("FAST_RUN" if self.linker == "cvm" else "NUMBA")
+        if self.linker == "cvm":
+            mode = pytensor.compile.mode.Mode(linker="cvm", optimizer=mode.optimizer)
+        return pytensor.function(inputs, outputs, mode=mode, trust_input=True, on_unused_input="ignore")
+
     def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+        """Return the compiled workload."""
         pytensor: Any = importlib.import_module("pytensor")
         names: Any = importlib.import_module("pytensor.tensor")
         special: Any = importlib.import_module("pytensor.tensor.special")
 
         class Names:
             softmax = staticmethod(lambda x, axis: special.softmax(x, axis=axis))
-            logsumexp = staticmethod(lambda x, axis: names.logsumexp(x, axis=axis))
+            logsumexp = staticmethod(lambda x, axis: special.logsumexp(x, axis=axis))
+            with_entries = staticmethod(lambda x, key, value: names.set_subtensor(x[key], value))
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(names, name)
 
-        inputs = [names.tensor(f"x{i}", dtype=str(a.dtype), shape=(None,) * a.ndim) for i, a in enumerate(arrays)]
-        outputs = workload.body(Names(), *inputs)
-        if workload.gradient:
-            outputs = [outputs, pytensor.grad(outputs, inputs[0])]
-        mode = pytensor.compile.mode.get_mode("FAST_RUN" if self.linker == "cvm" else "NUMBA")
-        if self.linker == "cvm":
-            mode = pytensor.compile.mode.Mode(linker="cvm", optimizer=mode.optimizer)
-        f = pytensor.function(inputs, outputs, mode=mode, trust_input=True)
+        inputs = [
+            names.tensor(f"x{i}", dtype=str(a.dtype), shape=_known_lengths(workload, a)) for i, a in enumerate(arrays)
+        ]
+        outputs = _outputs(workload.body(Names(), *inputs))
+        if workload.wrt:
+            outputs += pytensor.grad(outputs[0], [inputs[i] for i in workload.wrt])
+        f = self._function(inputs, outputs)
         return lambda: f(*arrays)
 
 
-class PytensorNumba(Pytensor):
-    """PyTensor, with its Numba linker and trusted inputs."""
-
-    linker = "numba"
-
-
-class Jax(Peer):
+class Jax:
     """JAX on the CPU, on device arrays, waiting for the result."""
 
     module = "jax"
 
-    @override
-    def environment(self, cache: Path) -> Mapping[str, str]:
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
+        """Return where its cache is, and how many threads it has."""
         return {
             "JAX_ENABLE_X64": "1",
             "JAX_PLATFORMS": "cpu",
             "JAX_COMPILATION_CACHE_DIR": str(cache / "jax"),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false" if os.environ.get("OMP_NUM_THREADS") == "1" else "",
+            "NPROC": str(threads),
+            "PJRT_NPROC": str(threads),
+            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false" if threads == 1 else "",
         }
 
-    @override
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def start(self) -> None:
+        """Compile a function."""
         jax: Any = importlib.import_module("jax")
+        jax.jit(lambda x: x * 7.0)(jax.numpy.zeros(3)).block_until_ready()
+
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+        """Return the compiled workload."""
+        jax: Any = importlib.import_module("jax")
+        special: Any = importlib.import_module("jax.scipy.special")
 
         class Names:
             softmax = staticmethod(lambda x, axis: jax.nn.softmax(x, axis=axis))
-            logsumexp = staticmethod(lambda x, axis: jax.scipy.special.logsumexp(x, axis=axis))
+            logsumexp = staticmethod(special.logsumexp)
+            constant = staticmethod(lambda value: jax.numpy.asarray(value))
+            with_entries = staticmethod(lambda x, key, value: x.at[key].set(value))
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(jax.numpy, name)
@@ -162,31 +226,93 @@ class Jax(Peer):
         def body(*inputs: Any) -> Any:
             return workload.body(Names(), *inputs)
 
-        f = jax.jit(jax.value_and_grad(body) if workload.gradient else body)
+        f = jax.jit(jax.value_and_grad(body, argnums=workload.wrt) if workload.wrt else body)
         device = [jax.numpy.asarray(a) for a in arrays]
-        return lambda: jax.block_until_ready(f(*device))
+        return lambda: jax.tree_util.tree_leaves(jax.block_until_ready(f(*device)))
 
 
-class Numexpr(Peer):
-    """numexpr: single elementwise expressions."""
+class _Text:
+    """An expression for numexpr, made by the operations it is for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _with(self, operator: str, other: Any, swapped: bool = False) -> _Text:
+        pair = [self.text, other.text if isinstance(other, _Text) else repr(other)]
+        first, second = reversed(pair) if swapped else pair
+        return _Text(f"({first} {operator} {second})")
+
+    def __add__(self, other: Any) -> _Text:
+        return self._with("+", other)
+
+    def __sub__(self, other: Any) -> _Text:
+        return self._with("-", other)
+
+    def __mul__(self, other: Any) -> _Text:
+        return self._with("*", other)
+
+    def __rmul__(self, other: Any) -> _Text:
+        return self._with("*", other, swapped=True)
+
+    def __truediv__(self, other: Any) -> _Text:
+        return self._with("/", other)
+
+    def __pow__(self, other: Any) -> _Text:
+        return self._with("**", other)
+
+    def __neg__(self) -> _Text:
+        return _Text(f"(-{self.text})")
+
+
+class _NumexprNames:
+    """The functions that numexpr has and workloads use."""
+
+    def _called(self, name: str, *args: Any) -> _Text:
+        shown = ", ".join([arg.text if isinstance(arg, _Text) else repr(arg) for arg in args])
+        return _Text(f"{name}({shown})")
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("exp", "sin", "log1p"):
+            raise Unsupported(f"numexpr has no {name} that can be a part of an expression")
+        return lambda x: self._called(name, x)
+
+    def maximum(self, x: Any, y: Any) -> _Text:
+        shown = [value.text if isinstance(value, _Text) else repr(value) for value in (x, y)]
+        return _Text(f"where({shown[0]} > {shown[1]}, {shown[0]}, {shown[1]})")
+
+    def sum(self, x: Any, axis: int | None = None) -> _Text:
+        return self._called("sum", x) if axis is None else self._called("sum", x, axis)
+
+
+class Numexpr:
+    """numexpr: one expression of elementwise operations, and perhaps a sum of it."""
 
     module = "numexpr"
 
-    @override
+    def environment(self, cache: Path, threads: int) -> Mapping[str, str]:
+        """Return how many threads it has."""
+        return {"NUMEXPR_MAX_THREADS": str(threads)}
+
+    def start(self) -> None:
+        """Do nothing."""
+
     def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
-        if workload.gradient or not workload.name.startswith("fused"):
-            raise Unsupported("only elementwise expressions")
+        """Return what evaluates the workload as one expression."""
         numexpr: Any = importlib.import_module("numexpr")
-        values = {"x": arrays[0]}
-        return lambda: numexpr.evaluate("exp(-x*x/2)*sin(3*x)+log1p(x*x)", local_dict=values)
+        values = {f"x{i}": array for i, array in enumerate(arrays)}
+        expression = None if workload.wrt else workload.body(_NumexprNames(), *map(_Text, values))
+        if not isinstance(expression, _Text) or len(expression.text) > 2000:
+            raise Unsupported("numexpr evaluates single expressions, without gradients")
+        text = expression.text
+        return lambda: numexpr.evaluate(text, local_dict=values)
 
 
 PEERS: Mapping[str, Peer] = {
     "lamella": Lamella(),
     "numpy": Numpy(),
-    "pytensor_c": Pytensor(),
-    "pytensor_numba": PytensorNumba(),
-    "jax": Jax(),
     "numexpr": Numexpr(),
+    "pytensor_c": Pytensor("cvm"),
+    "pytensor_numba": Pytensor("numba"),
+    "jax": Jax(),
 }
 """The packages, by name."""

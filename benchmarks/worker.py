@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,39 +17,47 @@ from benchmarks.workloads import WORKLOADS
 __all__ = ["main"]
 
 
-def _block(call: Callable[[], Any], seconds: float) -> list[float]:
+def _block(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
+    """Call for some seconds, and return the time of each call, and the processor time of all."""
     times: list[float] = []
-    end = time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:
-        start = time.perf_counter()
+    first, cpu = time.perf_counter(), time.process_time()
+    last = first
+    while not times or last < first + seconds:
         call()
-        times.append(time.perf_counter() - start)
-    return times
+        now = time.perf_counter()
+        times.append(now - last)
+        last = now
+    return {"times": times, "cores": (time.process_time() - cpu) / (last - first)}
 
 
 def main(peer_name: str) -> None:
-    """Serve requests: ``["compile", workload]`` and ``["measure", workload, seconds]``."""
+    """Serve requests: ``["start"]``, ``["compile", workload, file for results]`` and ``["measure", seconds]``."""
     peer = PEERS[peer_name]
-    importlib.import_module(peer.module)  # importing is no part of compiling
     workloads = {w.name: w for w in WORKLOADS}
-    calls: dict[str, Callable[[], Any]] = {}
+    call: Callable[[], Any] = list
     answers = sys.stdout
     sys.stdout = sys.stderr  # what a package prints is no answer
     for line in sys.stdin:
         request = json.loads(line)
         answer: dict[str, Any]
         try:
-            if request[0] == "compile":
+            if request[0] == "start":
+                begin = time.perf_counter()
+                import_module(peer.module)
+                imported = time.perf_counter()
+                peer.start()
+                answer = {"import": imported - begin, "start": time.perf_counter() - imported}
+            elif request[0] == "compile":
                 workload = workloads[request[1]]
-                arrays = workload.inputs(np.random.default_rng(0))
-                start = time.perf_counter()
-                calls[workload.name] = peer.compile(workload, arrays)
-                result = calls[workload.name]()
-                first = time.perf_counter() - start
+                arrays = list(workload.inputs(np.random.default_rng(0)))
+                begin = time.perf_counter()
+                call = peer.compile(workload, arrays)
+                result = call()
+                answer = {"seconds": time.perf_counter() - begin}
                 several = result if isinstance(result, list | tuple) else [result]
-                answer = {"seconds": first, "checksums": [float(np.sum(np.asarray(r, np.float64))) for r in several]}
+                np.savez(request[2], *[np.asarray(r) for r in several])
             else:
-                answer = {"times": _block(calls[request[1]], request[2])}
+                answer = _block(call, request[1])
         except Unsupported as error:
             answer = {"unsupported": str(error)}
         except Exception as error:  # noqa: BLE001 -- whatever a peer raises is its result

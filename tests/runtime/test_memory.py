@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.models import MODELS, Model
+from benchmarks.memory import MODELS, compiled, modes
+from benchmarks.workloads import Workload
 
 import lamella as lm
 import lamella.tensor as lt
@@ -20,7 +21,7 @@ from lamella.rewriting.rules.inplace_subtensor import InplaceIncSubtensor
 from lamella.runtime import FAST_RUN, Function
 
 x, y = lt.vector("x"), lt.vector("y")
-MODES = {"neither": FAST_RUN.excluding("inplace", "fusion"), "fusion": FAST_RUN.excluding("inplace"), "both": FAST_RUN}
+MODES = modes()
 
 
 def test_a_buffer_serves_again() -> None:
@@ -55,13 +56,12 @@ def test_nothing_is_updated_and_nothing_overwritten() -> None:
         lm.memory_use(f)
 
 
-def _compiled(model: Model, mode: lm.Mode) -> Function:
-    inputs, outputs = model.build()
-    return lm.function(list(inputs), list(outputs), mode=lm.Mode(lm.PerformLinker(), mode.query))
+def _compiled(model: Workload, mode: lm.Mode) -> Function:
+    return compiled(model, lm.Mode(lm.PerformLinker(), mode.query))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=[model.name for model in MODELS])
-def test_no_buffer_is_allocated_that_the_analysis_could_have_reused(model: Model) -> None:
+def test_no_buffer_is_allocated_that_the_analysis_could_have_reused(model: Workload) -> None:
     """Rewriting in place once more finds nothing: every further proposal is refused by the analysis."""
     function = _compiled(model, FAST_RUN)
     for rewriter in (InplaceIncSubtensor(), InplaceBlas(), InplaceElementwise()):
@@ -73,9 +73,9 @@ def test_no_buffer_is_allocated_that_the_analysis_could_have_reused(model: Model
 
 
 @pytest.mark.parametrize("model", MODELS, ids=[model.name for model in MODELS])
-def test_bytes_before_and_after(model: Model) -> None:
-    values = model.values(np.random.default_rng(0))
+def test_bytes_before_and_after(model: Workload) -> None:
+    values = model.inputs(np.random.default_rng(0))
     uses = {name: lm.memory_use(_compiled(model, mode), *values) for name, mode in MODES.items()}
     print(model.name, {name: (use.requested, use.allocated) for name, use in uses.items()})
-    assert uses["both"].requested <= uses["fusion"].requested <= uses["neither"].requested
-    assert uses["both"].allocated <= uses["fusion"].allocated <= uses["neither"].allocated
+    assert uses["fusion, in-place"].requested <= uses["fusion"].requested <= uses["neither"].requested
+    assert uses["fusion, in-place"].allocated <= uses["fusion"].allocated <= uses["neither"].allocated
