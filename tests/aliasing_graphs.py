@@ -204,15 +204,21 @@ def _same(found: Sequence[Any], expected: Sequence[Any]) -> None:
 
 def check(graph: AliasingGraph, mode: Mode) -> Function:
     """See that a compiled graph computes what the interpreter does, twice, and that nobody's memory is touched; return the function."""
-    return check_together([graph], mode)
+    try:
+        return _check([graph], mode)
+    except Exception as error:
+        error.add_note(str(graph))
+        raise
 
 
 def check_together(graphs: Sequence[AliasingGraph], mode: Mode) -> Function:
-    """The same, for several graphs compiled as one function."""
+    """The same, for several graphs compiled as one function; where it fails, for each of them alone."""
     try:
         return _check(graphs, mode)
     except Exception as error:
-        error.add_note("\n".join([str(graph) for graph in graphs]))
+        for graph in graphs:
+            check(graph, mode)
+        error.add_note("none of these fails alone:\n" + "\n".join([str(graph) for graph in graphs]))
         raise
 
 

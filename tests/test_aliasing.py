@@ -4,11 +4,11 @@ changes a value, nor anybody's memory."""
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from lamella.rewriting import RewriteDatabaseQuery
 from lamella.runtime import FAST_RUN, Mode, PerformLinker
 from tests.aliasing_graphs import aliasing_graph, check, check_together
+from tests.fuzzing import Fuzzing, Hunt
 
 SHARES = 4  # tests that can run side by side
 GRAPHS_IN_A_FUNCTION = 10
@@ -25,20 +25,26 @@ def _overwriting(function: Any) -> int:
 
 
 @pytest.mark.fuzz
-@pytest.mark.timeout(3600)  # `make fuzz` draws thousands
+@pytest.mark.timeout(7200)  # `make fuzz` draws thousands
 @pytest.mark.parametrize("share", range(SHARES))
-def test_graphs_agree_with_the_interpreter(share: int) -> None:
-    overwritten = 0
-    for seed in range(share, settings().max_examples, SHARES):
-        graph = aliasing_graph(seed)
-        overwritten += _overwriting(check(graph, MODES[seed // SHARES % len(MODES)]))
-    assert overwritten > settings().max_examples / SHARES  # more than one node of each graph works in place
+def test_graphs_agree_with_the_interpreter(share: int, fuzzing: Fuzzing) -> None:
+    mine = fuzzing.share(share, SHARES)
+    overwritten, hunt = 0, Hunt(mine)
+    for i in range(mine.count):
+        with hunt.case():
+            overwritten += _overwriting(check(aliasing_graph(mine.seed + i), MODES[i % len(MODES)]))
+    hunt.end()
+    assert overwritten > mine.count  # more than one node of each graph works in place
 
 
 @pytest.mark.fuzz
-@pytest.mark.timeout(3600)
-def test_graphs_in_c_agree_with_the_interpreter() -> None:
-    for first in range(0, settings().max_examples // 10, GRAPHS_IN_A_FUNCTION):
-        graphs = [aliasing_graph(100_000 + first + i) for i in range(GRAPHS_IN_A_FUNCTION)]
-        mode = FAST_RUN if first % 20 else Mode(FAST_RUN.linker, MODES[2].query)
-        assert _overwriting(check_together(graphs, mode)) >= GRAPHS_IN_A_FUNCTION // 2
+@pytest.mark.timeout(7200)
+def test_graphs_in_c_agree_with_the_interpreter(fuzzing: Fuzzing) -> None:
+    hunt = Hunt(fuzzing)
+    for i in range(fuzzing.count // 10 // GRAPHS_IN_A_FUNCTION):
+        first = fuzzing.seed + 100_000 + i * GRAPHS_IN_A_FUNCTION
+        mode = FAST_RUN if i % 2 else Mode(FAST_RUN.linker, MODES[2].query)
+        with hunt.case():
+            graphs = [aliasing_graph(first + i) for i in range(GRAPHS_IN_A_FUNCTION)]
+            assert _overwriting(check_together(graphs, mode)) >= GRAPHS_IN_A_FUNCTION // 2
+    hunt.end()

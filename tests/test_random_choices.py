@@ -9,6 +9,7 @@ import lamella.tensor as lt
 from lamella.ir import TensorVariable
 from lamella.runtime import FAST_RUN, Mode, PerformLinker
 from lamella.testing.strategies import Pool, graphs
+from tests.fuzzing import Fuzzing
 from tests.graph_batches import Backends, check_random_graphs
 
 Made = Sequence[TensorVariable]
@@ -75,5 +76,7 @@ OTHERS = (function, function, combination, combination, part, part, written)
 
 
 @pytest.mark.fuzz
-def test_every_mode_computes_what_the_interpreter_does() -> None:
-    check_random_graphs(graphs(steps=(*STEPS, *OTHERS), min_steps=4), 40, BACKENDS)
+@pytest.mark.timeout(7200)  # `make fuzz` draws thousands
+def test_every_mode_computes_what_the_interpreter_does(fuzzing: Fuzzing) -> None:
+    count = fuzzing.count // 5
+    check_random_graphs(graphs(steps=(*STEPS, *OTHERS), min_steps=4), count, BACKENDS, fuzzing.seed, fuzzing.report)

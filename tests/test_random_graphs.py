@@ -3,15 +3,14 @@
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 import lamella.tensor as lt
 from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting import RewriteDatabaseQuery, SequenceDB, in2out, node_rewriter
 from lamella.runtime import FAST_RUN, Mode, PerformLinker
-from lamella.testing import BackendMismatch
 from lamella.testing.strategies import Step, graphs
-from tests.graph_batches import Backends, check_random_graphs
+from tests.fuzzing import Fuzzing
+from tests.graph_batches import Backends, WrongGraphs, check_random_graphs
 
 SHARES = 4  # tests that can run side by side
 
@@ -23,13 +22,11 @@ BACKENDS: Backends = {
 
 
 @pytest.mark.fuzz
-@pytest.mark.timeout(3600)  # `make fuzz` draws thousands
+@pytest.mark.timeout(7200)  # `make fuzz` draws thousands
 @pytest.mark.parametrize("share", range(SHARES))
-def test_every_mode_computes_what_the_interpreter_does(share: int) -> None:
-    count = settings().max_examples
-    # The gate tries the same graphs each time, so that it fails for what was changed; `make fuzz` tries others.
-    number = share if count <= 200 else None
-    check_random_graphs(graphs(min_steps=3), -(-count // SHARES), BACKENDS, number)
+def test_every_mode_computes_what_the_interpreter_does(share: int, fuzzing: Fuzzing) -> None:
+    mine = fuzzing.share(share, SHARES)
+    check_random_graphs(graphs(min_steps=3), mine.count, BACKENDS, mine.seed, mine.report)
 
 
 def test_a_wrong_graph_is_found_among_others_and_shrunk() -> None:
@@ -43,8 +40,10 @@ def test_a_wrong_graph_is_found_among_others_and_shrunk() -> None:
     planted.register("wrong", in2out(exp_is_expm1), "planted", position=0)
     mode = Mode(PerformLinker(), RewriteDatabaseQuery(include=("planted",)), planted)
     steps: list[Step] = [lambda pool: [lt.exp(pool.pick("f"))], lambda pool: [lt.sin(pool.pick("f"))]]
-    with pytest.raises(BackendMismatch) as caught:
-        check_random_graphs(graphs(steps, max_steps=4), 60, {"": ["PerformLinker", mode]})
-    shown = "\n".join(caught.value.__notes__)
-    assert "= Exp(" in shown
-    assert shown.count(" = ") < 20
+    reports: list[str] = []
+    with pytest.raises(WrongGraphs, match=r"^\d+ of 60 graphs from seed 3 are wrong") as caught:
+        check_random_graphs(graphs(steps, max_steps=4), 60, {"": ["PerformLinker", mode]}, 3, reports.append)
+    assert "a graph of seed 3 is wrong" in reports[0]
+    assert "= Exp(" in reports[0]
+    assert reports[0].count(" = ") < 20
+    assert all(report in str(caught.value) for report in reports)

@@ -1,7 +1,9 @@
 /* Complex numbers, multiplied and divided by NumPy's formulas: those of C treat infinities in other ways.
 
    A product is rounded before it is added. GCC 12 and 13 fuse pairs of a sum and a difference all the same, whatever
-   -ffp-contract says, but only in vector code, so that elements of one array would be rounded differently. */
+   -ffp-contract says, but only in vector code, so that elements of one array would be rounded differently. Where the
+   processor adds to a product without rounding it, NumPy does so with the first of two products, which matters most where
+   both overflow. */
 
 #if defined(__x86_64__)
 #define LM_ROUNDED(x) __asm__("" : "+x"(x))
@@ -11,15 +13,21 @@
 #define LM_ROUNDED(x) (void)(x)
 #endif
 
+#if defined(__FMA__) || defined(__aarch64__)
+#define LM_ADD_TO_PRODUCT(x, y, z, f) __builtin_fma##f(x, y, z)
+#else
+#define LM_ADD_TO_PRODUCT(x, y, z, f) ((x) * (y) + (z))
+#endif
+
 #define LM_COMPLEX(C, T, suffix, f) \
     typedef struct { T re, im; } C; \
     static inline C lm_add_##suffix(const C x, const C y) { return (C){x.re + y.re, x.im + y.im}; } \
     static inline C lm_sub_##suffix(const C x, const C y) { return (C){x.re - y.re, x.im - y.im}; } \
     static inline C lm_mul_##suffix(const C x, const C y) \
     { \
-        T rr = x.re * y.re, ii = x.im * y.im, ri = x.re * y.im, ir = x.im * y.re; \
-        LM_ROUNDED(rr); LM_ROUNDED(ii); LM_ROUNDED(ri); LM_ROUNDED(ir); \
-        return (C){rr - ii, ri + ir}; \
+        T ii = x.im * y.im, ir = x.im * y.re; \
+        LM_ROUNDED(ii); LM_ROUNDED(ir); \
+        return (C){LM_ADD_TO_PRODUCT(x.re, y.re, -ii, f), LM_ADD_TO_PRODUCT(x.re, y.im, ir, f)}; \
     } \
     /* R. L. Smith, "Algorithm 116: Complex division", Comm. ACM 5 (1962). */ \
     static inline C lm_divide_##suffix(const C x, const C y) \
