@@ -53,7 +53,10 @@ class Config:
     c_debug
         Compile C with ``-O0 -g`` and keep the sources beside the modules.
     openmp
-        Let kernels use several threads.
+        Compile the C code of users' Ops with OpenMP (`OpenMPOp`).
+    threads
+        The most threads of one call of a compiled function, when it is made; 0 for as many as the environment's ``OMP_NUM_THREADS`` says,
+        or else as there are processors that the process may use. Results do not depend on it.
     annihilate_zero_cotangents
         An incoming cotangent of exactly 0 makes the product with an infinite or NaN slope 0.
     on_unused_input
@@ -77,6 +80,7 @@ class Config:
     compiler_flags: str = ""
     c_debug: bool = False
     openmp: bool = False
+    threads: int = 0
     annihilate_zero_cotangents: bool = True
     on_unused_input: Literal["raise", "warn", "ignore"] = "raise"
     excluded_rewrites: str = ""
@@ -125,6 +129,11 @@ def _parse(name: str, value: object, expected: Any, source: str) -> object:
         return value.lower() in _TRUE
     if expected is Path and isinstance(value, str | Path):
         return Path(value).expanduser()
+    if expected is int and not isinstance(value, bool):
+        try:
+            return int(str(value))
+        except ValueError:
+            pass
     if expected is float and not isinstance(value, bool):
         try:
             return float(str(value))

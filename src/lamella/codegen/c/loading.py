@@ -40,6 +40,10 @@ class Entry(Protocol):
     def __call__(self, inputs: Sequence[Any], /) -> list[Any]:
         """Return the outputs. Arrays are checked as far as memory safety needs: dtype, dimensions, known lengths."""
 
+    threads: int
+    """How many threads a call may have, with the one that calls: at first as many as ``OMP_NUM_THREADS`` said when it was linked, or as
+    there are processors that the process may use."""
+
     def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int]]]:
         """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays."""
 
@@ -200,9 +204,16 @@ class _Libraries:
         )
 
 
+CORE: Final = ("threads.c", "loops.c", "core.c")
+"""The files of ``support`` with the services that need no host, in order; they follow ``lamella.h``, and take ``-pthread``."""
+
+
+_OF_PYTHON: Final = ("sorting.c", "blas.c", "scipy_blas.c", "glue.c")
+
+
 def _host_source() -> str:
     parts = ["#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n#include <structmember.h>"]
-    parts += [support_text(name) for name in ("lamella.h", "user.h", "core.c", "sorting.c", "blas.c", "scipy_blas.c", "glue.c")]
+    parts += [support_text(name) for name in ("lamella.h", "user.h", *CORE, *_OF_PYTHON)]
     return "\n".join(parts)
 
 
@@ -219,7 +230,7 @@ def _header_flags() -> tuple[str, ...]:
 
 def _host_flags() -> tuple[str, ...]:
     # It does next to no arithmetic: compiling it fast matters more than making it fast.
-    return ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", *_header_flags())
+    return ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", *_header_flags())
 
 
 def _abi() -> str:

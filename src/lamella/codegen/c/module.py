@@ -11,6 +11,7 @@ from typing_extensions import override
 from lamella.codegen.c.interfaces.user_code import Build
 from lamella.codegen.c.loading import Entry, Library, UserUnit, load_library, load_user_library
 from lamella.codegen.c.program import CProgram, write_program
+from lamella.config import config
 from lamella.ir import annotate_error, perform_node
 from lamella.typing_layer import ScheduledGraph
 
@@ -48,6 +49,8 @@ class CompiledModule:
         Arrays are checked as far as memory safety needs: an input of another dtype, number of dimensions or known length is a
         `TypeError`. An error of a node carries notes that describe the node. Threads may call the function at once. As with every
         linker, outputs may share memory with inputs where the schedule says so.
+
+        Kernels use as many threads as the flag `threads` says.
         """
         order = self.scheduled.order
 
@@ -59,10 +62,14 @@ class CompiledModule:
                 annotate_error(error, order[step])
 
         if self.program.build is None:
-            return self.library.link(self.constants, perform, annotate)
-        if not self.program.build.is_stateful:
-            return self.library.link(self.constants, perform, annotate, self.program.params)
-        return _user_unit(self.program).link_alone(self.constants, perform, annotate, self.program.params)
+            entry = self.library.link(self.constants, perform, annotate)
+        elif not self.program.build.is_stateful:
+            entry = self.library.link(self.constants, perform, annotate, self.program.params)
+        else:
+            entry = _user_unit(self.program).link_alone(self.constants, perform, annotate, self.program.params)
+        if config.threads > 0:
+            entry.threads = config.threads
+        return entry
 
     @override
     def __repr__(self) -> str:

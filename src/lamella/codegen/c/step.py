@@ -205,6 +205,7 @@ class Step:
         self._storage = tuple(storage)
         self._aliases = aliases
         self.asked_aliases = False
+        self._n_loops = 0
 
     number = ""
 
@@ -344,6 +345,46 @@ class Step:
             f"call->serve->nest(call, {kernel}, {len(operands)}, {ndim}, {shape},",
             f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
         )
+
+    def each(
+        self,
+        kernel: str,
+        cost: str | int,
+        shape: str,
+        ndim: int,
+        written: Sequence[Strided],
+        read: Sequence[Strided],
+        itemsize: int = 0,
+    ) -> None:
+        """Run a kernel whose elements are independent over all elements of operands of one shape; threads may share them.
+
+        No element may read or write what another one writes. What lets others run while there is much to do is part of it.
+
+        Parameters
+        ----------
+        kernel
+            The name of the kernel.
+        cost
+            About how long an element takes, in picoseconds: a number or an expression. Threads share what takes 100 microseconds or longer.
+        shape
+            The expression for the array of lengths.
+        ndim
+            The number of dimensions.
+        written, read
+            The operands, in the kernel's order. Each element of an operand that is written is another place.
+        itemsize
+            The bytes of an element of each operand that is written: if there are very many, side by side, they are written past the
+            caches, where the kernel writes each of them exactly once and reads none. 0 where it does not, or where they differ.
+        """
+        operands = [*written, *read]
+        data = ", ".join([operand.data for operand in operands])
+        strides = ", ".join([operand.strides for operand in operands])
+        self.emit(
+            f"const lm_loop loop{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}}};",
+            f"call->serve->each(call, &loop{self._n_loops}, {ndim}, {shape},",
+            f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
+        )
+        self._n_loops += 1
 
     def refer(self) -> None:
         """Let the reference interpreter compute the step."""

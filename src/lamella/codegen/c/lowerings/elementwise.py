@@ -3,7 +3,7 @@
 z = add(x, y)    x : float64[?], y : float64[?]
 ->  if (x.shape[0] != y.shape[0]) goto reference0;
     z.shape[0] = x.shape[0];  (z is allocated)
-    call->serve->nest(call, kernel1, 3, 1, z.shape, ...);
+    call->serve->each(call, &loop0, 1, z.shape, ...);    (threads may share it)
 """
 
 from __future__ import annotations
@@ -44,7 +44,16 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
         arguments = [f"({z.c.storage} *){z.data}" for z in outputs] + [x.value() for x in read]
         step.emit(f"{kernel.element}({', '.join(arguments)});")
         return
-    step.nest(kernel.loops, outputs[0].shape, outputs[0].ndim, [array.strided for array in (*outputs, *read)])
+    sizes = {z.c.itemsize for z in outputs}
+    step.each(
+        kernel.loops,
+        kernel.cost,
+        outputs[0].shape,
+        outputs[0].ndim,
+        [z.strided for z in outputs],
+        [x.strided for x in read],
+        sizes.pop() if len(sizes) == 1 else 0,
+    )
 
 
 def operand_of(x: Array) -> Operand:

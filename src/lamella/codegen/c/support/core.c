@@ -1,10 +1,7 @@
-/* Services that need no host: memory, loops over several dimensions, and the steps of a function. */
+/* Services that need no host: memory, copies, and the steps of a function. */
 
 #include <stdlib.h>
 #include <time.h>
-
-/* Elements from which on a pass lets others run. */
-#define LM_LONG_PASS 50000
 
 #define LM_ALIGNMENT 64
 
@@ -48,32 +45,6 @@ static void lm_release_plain(lm_call *const call, lm_block *const block)
     else free(block);
 }
 
-/* Whether axis `a` lies outside of axis `b`, by the first operand that can tell; -1 where none can. */
-static int lm_is_outer(const int a, const int b, const int n, const lm_int *const *const strides)
-{
-    for (int i = 0; i < n; ++i) {
-        const lm_int sa = strides[i][a] < 0 ? -strides[i][a] : strides[i][a];
-        const lm_int sb = strides[i][b] < 0 ? -strides[i][b] : strides[i][b];
-        if (sa != 0 && sb != 0 && sa != sb) return sa > sb;
-    }
-    return -1;
-}
-
-/* Order axes from the outermost to the innermost as operands of some strides have them in memory. */
-static void lm_axis_order(int *const order, const int ndim, const int n, const lm_int *const *const strides)
-{
-    for (int i = 0; i < ndim; ++i) {
-        int place = i;
-        for (int j = i - 1; j >= 0; --j) {
-            const int outer = lm_is_outer(order[j], i, n, strides);
-            if (outer == 1) break;
-            if (outer == 0) place = j;
-        }
-        for (int j = i; j > place; --j) order[j] = order[j - 1];
-        order[place] = i;
-    }
-}
-
 /* Set the strides of a new array, its axes in memory ordered as given; return its size in bytes, or -1 if there is no such. */
 static lm_int lm_set_strides(
     const int ndim, const lm_int *const shape, lm_int *const strides, const int *const order, const lm_int itemsize)
@@ -102,53 +73,6 @@ static int lm_allocate(
     if (block == NULL) return -1;
     array->data = lm_plain_memory(block);
     return 0;
-}
-
-static void lm_nest(
-    lm_call *const call, const lm_kernel kernel, const int n, const int ndim, const lm_int *const shape,
-    char *const *const data, const lm_int *const *const strides)
-{
-    lm_int length[ndim + 1], total = 1;
-    int order[ndim + 1];
-    for (int i = 0; i < ndim; ++i) total *= shape[i];
-    if (total == 0) return;
-    lm_axis_order(order, ndim, n, strides);
-
-    /* Leave out axes of length 1, and join those that lie in memory as one does, for all operands. */
-    lm_int step[ndim + 1][n];
-    int depth = 0;
-    for (int i = 0; i < ndim; ++i) {
-        const int axis = order[i];
-        if (shape[axis] == 1) continue;
-        int joined = depth > 0;
-        for (int k = 0; k < n && joined; ++k) joined = step[depth - 1][k] == strides[k][axis] * shape[axis];
-        if (joined) length[depth - 1] *= shape[axis];
-        else length[depth++] = shape[axis];
-        for (int k = 0; k < n; ++k) step[depth - 1][k] = strides[k][axis];
-    }
-    if (depth == 0) {
-        for (int k = 0; k < n; ++k) step[0][k] = 0;
-        length[depth++] = 1;
-    }
-
-    char *at[n];
-    lm_int index[ndim + 1];
-    for (int k = 0; k < n; ++k) at[k] = data[k];
-    for (int i = 0; i < depth; ++i) index[i] = 0;
-    const int inner = depth - 1;
-    void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
-    for (;;) {
-        kernel(length[inner], at, step[inner]);
-        int axis = inner - 1;
-        for (; axis >= 0; --axis) {
-            for (int k = 0; k < n; ++k) at[k] += step[axis][k];
-            if (++index[axis] < length[axis]) break;
-            for (int k = 0; k < n; ++k) at[k] -= step[axis][k] * length[axis];
-            index[axis] = 0;
-        }
-        if (axis < 0) break;
-    }
-    if (unlocked != NULL) call->serve->lock(unlocked);
 }
 
 /* Write one element many times, side by side. */

@@ -34,6 +34,7 @@ typedef struct {
     lm_block *constant_blocks;
     PyObject **objects; /* what users' code keeps from call to call */
     int n_opened;
+    int threads; /* that a call may have */
     int n_kept;
     lm_block *kept[LM_SPARE];
 } Entry;
@@ -384,6 +385,8 @@ static const lm_services lm_python_services = {
     .release_object = lm_host_release_object,
     .share_object = lm_host_share_object,
     .nest = lm_nest,
+    .each = lm_each,
+    .parallel = lm_parallel,
     .copy = lm_copy,
     .unlock = lm_unlock,
     .lock = lm_lock,
@@ -490,7 +493,7 @@ static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *
 {
     const lm_program *const program = entry->library->program;
     if (lm_take_inputs(program, frame, values) < 0) return NULL;
-    lm_call call = {.serve = &lm_python_services, .step = -1, .n_spare = entry->n_kept, .host = entry};
+    lm_call call = {.serve = &lm_python_services, .step = -1, .threads = entry->threads, .n_spare = entry->n_kept, .host = entry};
     memcpy(call.spare, entry->kept, (size_t)entry->n_kept * sizeof(lm_block *));
     entry->n_kept = 0;
     PyObject *results = NULL;
@@ -695,6 +698,7 @@ static PyObject *lm_library_link(PyObject *const self, PyObject *const args)
     if (entry == NULL) return NULL;
     entry->vectorcall = lm_entry_call;
     entry->library = (Library *)Py_NewRef(self);
+    entry->threads = lm_default_threads();
     ++library->n_linked;
     entry->perform = Py_NewRef(perform);
     entry->annotate = Py_NewRef(annotate);
@@ -768,6 +772,7 @@ static PyType_Spec lm_library_spec = {
 
 static PyMemberDef lm_entry_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Entry, vectorcall), READONLY, NULL},
+    {"threads", T_INT, offsetof(Entry, threads), 0, "How many threads a call may have."},
     {NULL, 0, 0, 0, NULL},
 };
 

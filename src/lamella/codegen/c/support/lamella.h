@@ -55,6 +55,14 @@ typedef struct {
 /* One pass over `n` elements: data and stride of each operand. */
 typedef void (*lm_kernel)(lm_int n, char *const *data, const lm_int *strides);
 
+/* A kernel each of whose elements can be computed without the others. */
+typedef struct {
+    lm_kernel kernel;
+    int n_out, n;        /* operands that are written, which come first; all operands */
+    lm_int itemsize;     /* bytes of an element that is written, if all have as many; else 0 */
+    lm_int picoseconds;  /* that an element takes, about */
+} lm_loop;
+
 typedef struct lm_call lm_call;
 
 /* What the host does for generated code. Functions that return an int return 0, or -1 if they fail. */
@@ -68,6 +76,14 @@ typedef struct {
     void (*share_object)(void *);
     /* Run a kernel over all elements of operands of one shape. */
     void (*nest)(lm_call *, lm_kernel, int n, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* The same for a kernel whose elements are independent: threads may share them, in any order. Where that is long work, others
+       are let run meanwhile: it must not be called between `unlock` and `lock`. */
+    void (*each)(lm_call *, const lm_loop *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Call a function with each of the numbers from 0 to before `n_parts` once: by several threads at a time where the call has more
+       than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
+       threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.
+       Others are let run only if the caller has called `unlock`. */
+    void (*parallel)(lm_call *, int n_parts, void (*function)(void *data, int part), void *data);
     /* Copy elements of some size in bytes, whatever they are; a source whose strides are 0 is repeated. No element that is read
        is written. */
     void (*copy)(
@@ -99,6 +115,7 @@ typedef struct {
 struct lm_call {
     const lm_services *serve;
     int step;         /* the step that runs: what an error is about */
+    int threads;      /* the most that may work for it at a time, with the one that called */
     int n_spare;
     lm_block *spare[16]; /* plain memory that nobody uses any more */
     void *host;       /* what the host keeps for this call */

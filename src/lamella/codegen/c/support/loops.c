@@ -1,0 +1,204 @@
+/* Loops over the elements of operands of several dimensions: by one thread in order, or shared by several. */
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* Elements, and estimated picoseconds, from which on a pass lets others run. */
+#define LM_LONG_PASS 50000
+#define LM_LONG_TIME 50e6
+
+/* Estimated picoseconds from which on a pass is cut into parts for threads to share, and those of a part. Bits depend on where a pass
+   is cut, since the last elements before a cut may be computed without vectors: so it is cut the same way for one thread. */
+#define LM_SHARED_TIME 100e6
+#define LM_PART_TIME 50e6
+
+/* Bytes that a pass writes from which on it writes past the caches; those that a block of it writes. */
+#define LM_STREAMED ((lm_int)16 << 20)
+#define LM_STREAMED_BLOCK 8192
+
+/* Whether axis `a` lies outside of axis `b`, by the first operand that can tell; -1 where none can. */
+static int lm_is_outer(const int a, const int b, const int n, const lm_int *const *const strides)
+{
+    for (int i = 0; i < n; ++i) {
+        const lm_int sa = strides[i][a] < 0 ? -strides[i][a] : strides[i][a];
+        const lm_int sb = strides[i][b] < 0 ? -strides[i][b] : strides[i][b];
+        if (sa != 0 && sb != 0 && sa != sb) return sa > sb;
+    }
+    return -1;
+}
+
+/* Order axes from the outermost to the innermost as operands of some strides have them in memory. */
+static void lm_axis_order(int *const order, const int ndim, const int n, const lm_int *const *const strides)
+{
+    for (int i = 0; i < ndim; ++i) {
+        int place = i;
+        for (int j = i - 1; j >= 0; --j) {
+            const int outer = lm_is_outer(order[j], i, n, strides);
+            if (outer == 1) break;
+            if (outer == 0) place = j;
+        }
+        for (int j = i; j > place; --j) order[j] = order[j - 1];
+        order[place] = i;
+    }
+}
+
+/* A loop nest over `n` operands: axes from the outermost to the innermost, and the steps of the operands along each. */
+typedef struct {
+    lm_kernel kernel;
+    int n, depth, n_streamed; /* `n_streamed` operands are written past the caches */
+    lm_int total, itemsize; /* elements; bytes of one that is streamed */
+    char *const *data;
+    const lm_int *length, *step;
+    lm_int part; /* elements of a part that a thread takes */
+} lm_nested;
+
+/* Leave out axes of length 1, and join those that lie in memory as one does, for all operands; return how many axes remain. */
+static int lm_join_nest(
+    const int n, const int ndim, const lm_int *const shape, const lm_int *const *const strides, lm_int *const length,
+    lm_int *const step)
+{
+    int order[ndim + 1], depth = 0;
+    lm_axis_order(order, ndim, n, strides);
+    for (int i = 0; i < ndim; ++i) {
+        const int axis = order[i];
+        if (shape[axis] == 1) continue;
+        int joined = depth > 0;
+        for (int k = 0; k < n && joined; ++k) joined = step[(depth - 1) * n + k] == strides[k][axis] * shape[axis];
+        if (joined) length[depth - 1] *= shape[axis];
+        else length[depth++] = shape[axis];
+        for (int k = 0; k < n; ++k) step[(depth - 1) * n + k] = strides[k][axis];
+    }
+    if (depth > 0) return depth;
+    for (int k = 0; k < n; ++k) step[k] = 0;
+    length[0] = 1;
+    return 1;
+}
+
+/* Write memory past the caches; the first addresses are equally aligned, or the cost is higher. */
+static void lm_stream(char *const to, const char *const from, const size_t size)
+{
+#if defined(__SSE2__)
+    size_t i = (size_t)(-(uintptr_t)to & 15);
+    if (i > size) i = size;
+    memcpy(to, from, i);
+    for (; i + 64 <= size; i += 64)
+        for (int k = 0; k < 64; k += 16)
+            _mm_stream_si128((__m128i *)(to + i + k), _mm_loadu_si128((const __m128i *)(from + i + k)));
+    memcpy(to + i, from + i, size - i);
+#else
+    memcpy(to, from, size);
+#endif
+}
+
+/* Let a kernel write to memory that stays in the nearest cache, a block at a time, and move that on past the caches. */
+static void lm_run_streamed(const lm_nested *const nested, const lm_int m, char *const *const data, const lm_int *const step)
+{
+    const int n_out = nested->n_streamed;
+    char blocks[n_out][LM_STREAMED_BLOCK] __attribute__((aligned(64)));
+    const lm_int itemsize = nested->itemsize, most = LM_STREAMED_BLOCK / itemsize;
+    lm_int size = (lm_int)(-(uintptr_t)data[0] & 63) / itemsize;
+    for (lm_int i = 0; i < m; i += size, size = most) {
+        if (size == 0) size = most;
+        if (size > m - i) size = m - i;
+        char *at[nested->n];
+        for (int k = 0; k < nested->n; ++k) at[k] = k < n_out ? blocks[k] : data[k] + i * step[k];
+        nested->kernel(size, at, step);
+        for (int k = 0; k < n_out; ++k) lm_stream(data[k] + i * itemsize, blocks[k], (size_t)(size * itemsize));
+    }
+}
+
+/* Run the kernel on elements `first` to before `last`, counted along the nest. */
+static void lm_run_range(const lm_nested *const nested, lm_int first, const lm_int last)
+{
+    const int n = nested->n, inner = nested->depth - 1;
+    const lm_int *const length = nested->length;
+    char *at[n];
+    lm_int index[nested->depth], rest = first;
+    for (int k = 0; k < n; ++k) at[k] = nested->data[k];
+    for (int axis = inner; axis >= 0; --axis) {
+        index[axis] = first == 0 ? 0 : rest % length[axis];
+        rest = first == 0 ? 0 : rest / length[axis];
+        for (int k = 0; k < n; ++k) at[k] += nested->step[axis * n + k] * index[axis];
+    }
+    for (;;) {
+        const lm_int here = length[inner] - index[inner], m = here < last - first ? here : last - first;
+        if (nested->n_streamed > 0) lm_run_streamed(nested, m, at, nested->step + inner * n);
+        else nested->kernel(m, at, nested->step + inner * n);
+        first += m;
+        if (first >= last) break;
+        for (int k = 0; index[inner] > 0 && k < n; ++k) at[k] -= nested->step[inner * n + k] * index[inner];
+        index[inner] = 0;
+        for (int axis = inner - 1; axis >= 0; --axis) {
+            for (int k = 0; k < n; ++k) at[k] += nested->step[axis * n + k];
+            if (++index[axis] < length[axis]) break;
+            for (int k = 0; k < n; ++k) at[k] -= nested->step[axis * n + k] * length[axis];
+            index[axis] = 0;
+        }
+    }
+#if defined(__SSE2__)
+    if (nested->n_streamed > 0) _mm_sfence();
+#endif
+}
+
+static void lm_run_part(void *const data, const int part)
+{
+    const lm_nested *const nested = data;
+    const lm_int first = part * nested->part, end = first + nested->part;
+    lm_run_range(nested, first, end < nested->total ? end : nested->total);
+}
+
+static void lm_nest(
+    lm_call *const call, const lm_kernel kernel, const int n, const int ndim, const lm_int *const shape,
+    char *const *const data, const lm_int *const *const strides)
+{
+    lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)], total = 1;
+    for (int i = 0; i < ndim; ++i) total *= shape[i];
+    if (total == 0) return;
+    lm_nested nested = {.kernel = kernel, .n = n, .total = total, .data = data, .length = length, .step = step};
+    nested.depth = lm_join_nest(n, ndim, shape, strides, length, step);
+    void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
+    lm_run_range(&nested, 0, total);
+    if (unlocked != NULL) call->serve->lock(unlocked);
+}
+
+/* How many operands are written past the caches: all that are written, or none. */
+static int lm_n_streamed(const lm_loop *const loop, const lm_nested *const nested)
+{
+    if (loop->itemsize == 0 || nested->total * loop->itemsize * loop->n_out < LM_STREAMED) return 0;
+    const lm_int *const step = nested->step + (nested->depth - 1) * loop->n;
+    if (nested->length[nested->depth - 1] * loop->itemsize < LM_STREAMED_BLOCK) return 0;
+    for (int k = 0; k < loop->n_out; ++k) {
+        if (step[k] != loop->itemsize) return 0;
+        /* What is read nearby is in the caches anyway. */
+        for (int i = loop->n_out; i < loop->n; ++i)
+            if (nested->data[i] == nested->data[k]) return 0;
+    }
+    return loop->n_out;
+}
+
+static void lm_each(
+    lm_call *const call, const lm_loop *const loop, const int ndim, const lm_int *const shape, char *const *const data,
+    const lm_int *const *const strides)
+{
+    const int n = loop->n;
+    lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)], total = 1;
+    for (int i = 0; i < ndim; ++i) total *= shape[i];
+    if (total == 0) return;
+    lm_nested nested = {
+        .kernel = loop->kernel, .n = n, .total = total, .itemsize = loop->itemsize, .data = data, .length = length, .step = step};
+    nested.depth = lm_join_nest(n, ndim, shape, strides, length, step);
+    const double time = (double)total * (double)loop->picoseconds;
+    if (time < LM_LONG_TIME && total < LM_LONG_PASS) {
+        lm_run_range(&nested, 0, total);
+        return;
+    }
+    nested.n_streamed = lm_n_streamed(loop, &nested);
+    void *const unlocked = call->serve->unlock();
+    /* Parts of cheap elements begin where cache lines do. */
+    const lm_int grain = loop->picoseconds < 10000 ? 64 : 1;
+    const double part = LM_PART_TIME / (double)loop->picoseconds;
+    nested.part = time < LM_SHARED_TIME ? total : (lm_int)part / grain * grain + grain;
+    lm_parallel(call, (int)((total + nested.part - 1) / nested.part), lm_run_part, &nested);
+    if (unlocked != NULL) call->serve->lock(unlocked);
+}
