@@ -63,6 +63,9 @@ typedef struct {
     lm_int picoseconds;  /* that an element takes, about */
 } lm_loop;
 
+/* A part of some work. */
+typedef void (*lm_part)(void *data, int part);
+
 typedef struct lm_call lm_call;
 
 /* What the host does for generated code. Functions that return an int return 0, or -1 if they fail. */
@@ -83,7 +86,7 @@ typedef struct {
        than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
        threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.
        Others are let run only if the caller has called `unlock`. */
-    void (*parallel)(lm_call *, int n_parts, void (*function)(void *data, int part), void *data);
+    void (*parallel)(lm_call *, int n_parts, lm_part, void *data);
     /* Copy elements of some size in bytes, whatever they are; a source whose strides are 0 is repeated. No element that is read
        is written. */
     void (*copy)(

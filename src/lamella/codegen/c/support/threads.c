@@ -24,7 +24,7 @@ static struct {
     int n_wanted; /* threads that may still take part */
     int n_active; /* threads that take part */
     unsigned number; /* of the work that was given out last */
-    void (*function)(void *data, int part);
+    lm_part function;
     void *data;
     int n_parts, next;
 } lm_pool = {
@@ -129,7 +129,7 @@ __attribute__((destructor)) static void lm_end_threads(void)
     pthread_mutex_unlock(&lm_pool.busy);
 }
 
-static void lm_parallel(lm_call *const call, const int n_parts, void (*const function)(void *data, int part), void *const data)
+static void lm_parallel(lm_call *const call, const int n_parts, const lm_part function, void *const data)
 {
     int helpers = (call->threads < n_parts ? call->threads : n_parts) - 1;
     if (helpers > LM_MOST_THREADS) helpers = LM_MOST_THREADS;
