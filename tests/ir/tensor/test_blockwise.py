@@ -181,7 +181,7 @@ def test_what_is_no_signature(text: str) -> None:
         (
             lambda: MATVEC(np.zeros((2, 3, 4)), np.zeros((5, 4))),
             StaticShapeError,
-            r"lengths \[2, 5\] along batch axis 0",
+            r"lengths \[2, 5\] along axis 0",
         ),
         (
             lambda: lm.Blockwise(Elemwise(ls.add), "(n),()->(n)")(lt.dvector(), lt.dscalar()),

@@ -23,9 +23,10 @@ from lamella.ir.graph.interpreter import perform_node
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.traversal import ancestors
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
+from lamella.ir.tensor.elemwise import broadcast_static_shapes
 from lamella.ir.tensor.lengths import as_length
 from lamella.ir.tensor.specify_shape import unbroadcast
-from lamella.ir.tensor.type import StaticShape, TensorType
+from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorLike, TensorVariable
 from lamella.ir.tensor.vectorization.batches import Batch, core_ndim, padded
 from lamella.ir.tensor.vectorization.graph import vectorize_graph
@@ -154,7 +155,7 @@ class Blockwise(Op[..., Any]):
                 f"{core.op} brings its inputs, of {[core_ndim(v) for v in core.inputs]} axes, into another form first; give it the axes that it takes"
             )
         _check_names(self, inputs, axes, batch)
-        shape = _static_batch(self, inputs, batch)
+        shape = broadcast_static_shapes(inputs, batch)
         if [len(names) for names in self.output_axes] != [core_ndim(out) for out in core.outputs]:
             raise TypeError(
                 f"the signature {self.signature} does not fit {core.op}, whose outputs are {[str(v.type) for v in core.outputs]}"
@@ -362,20 +363,6 @@ def _check_run_time_names(op: Blockwise, inputs: Sequence[Any], batch: int) -> N
             wanted = int(name) if name.isdigit() else found.setdefault(name, length)
             if length != wanted:
                 raise ShapeMismatchError(f"{op}: the axis {name} of input {i} has length {length}, not {wanted}")
-
-
-def _static_batch(op: Blockwise, inputs: Sequence[TensorVariable], batch: int) -> StaticShape:
-    shape: list[int | None] = []
-    for axis in range(batch):
-        lengths = [x.type.shape[axis] for x in inputs]
-        known = {n for n in lengths if n is not None and n != 1}
-        if len(known) > 1:
-            raise StaticShapeError(
-                f"{op}: lengths {sorted(known)} along batch axis {axis} do not broadcast: "
-                + ", ".join([f"{x!r} is {x.type}" for x in inputs])
-            )
-        shape.append(known.pop() if known else None if None in lengths else 1)
-    return tuple(shape)
 
 
 def _run_time_batch(op: Blockwise, node: Apply[Any], inputs: Sequence[Any], batch: int) -> tuple[int, ...]:

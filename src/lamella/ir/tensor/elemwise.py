@@ -31,8 +31,8 @@ __all__ = ["Elemwise", "broadcast_static_shapes", "check_broadcast"]
 P = ParamSpec("P", default=...)
 
 
-def broadcast_static_shapes(variables: Sequence[TensorVariable]) -> StaticShape:
-    """Return the static shape that arrays of one number of dimensions broadcast to.
+def broadcast_static_shapes(variables: Sequence[TensorVariable], n_axes: int | None = None) -> StaticShape:
+    """Return the static shape that arrays of one number of dimensions broadcast to, along their first `n_axes` axes or all.
 
     Only lengths known to be 1 are broadcast; an unknown length must equal all others, so it takes their known value.
 
@@ -42,7 +42,7 @@ def broadcast_static_shapes(variables: Sequence[TensorVariable]) -> StaticShape:
         Known lengths differ.
     """
     result: list[int | None] = []
-    for axis, lengths in enumerate(zip(*[v.type.shape for v in variables], strict=True)):
+    for axis, lengths in enumerate(zip(*[v.type.shape[:n_axes] for v in variables], strict=True)):
         known = {length for length in lengths if length is not None and length != 1}
         if len(known) > 1:
             raise StaticShapeError(
