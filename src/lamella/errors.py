@@ -83,6 +83,10 @@ class LoweringError(LamellaError, TypeError):
     """An Op has no lowering for the asked target, or its lowering cannot handle the node's types."""
 
 
+class ExportError(LamellaError, ValueError):
+    """A function cannot be written as a C library."""
+
+
 class MethodNotDefined(LamellaError, NotImplementedError):
     """A method that has something to do with C is not overridden: there is no C code."""
 

@@ -17,6 +17,8 @@ from lamella.codegen.c import CScalarOp as CScalarOp
 from lamella.codegen.c import Entry as Entry
 from lamella.codegen.c import EnumList as EnumList
 from lamella.codegen.c import EnumType as EnumType
+from lamella.codegen.c import ExportedInput as ExportedInput
+from lamella.codegen.c import ExportInterface as ExportInterface
 from lamella.codegen.c import ExternalCOp as ExternalCOp
 from lamella.codegen.c import Finding as Finding
 from lamella.codegen.c import FindingState as FindingState
@@ -25,6 +27,7 @@ from lamella.codegen.c import Params as Params
 from lamella.codegen.c import ParamsType as ParamsType
 from lamella.codegen.c import ScalarBody as ScalarBody
 from lamella.codegen.c import ScalarLoop as ScalarLoop
+from lamella.codegen.c import SharedState as SharedState
 from lamella.codegen.c import SlopeFunction as SlopeFunction
 from lamella.codegen.c import Step as Step
 from lamella.codegen.c import Wrapper as Wrapper
@@ -36,7 +39,9 @@ from lamella.codegen.c import check_cache as check_cache
 from lamella.codegen.c import clear_cache as clear_cache
 from lamella.codegen.c import compile_shared_object as compile_shared_object
 from lamella.codegen.c import diagnose as diagnose
+from lamella.codegen.c import distinct_identifiers as distinct_identifiers
 from lamella.codegen.c import dtype_specs as dtype_specs
+from lamella.codegen.c import example_values as example_values
 from lamella.codegen.c import find_compiler as find_compiler
 from lamella.codegen.c import list_cache as list_cache
 from lamella.codegen.c import lower_to_c as lower_to_c
@@ -46,4 +51,5 @@ from lamella.codegen.c import register_deep_copy_op_c_code as register_deep_copy
 from lamella.codegen.c import register_shape_c_code as register_shape_c_code
 from lamella.codegen.c import register_shape_i_c_code as register_shape_i_c_code
 from lamella.codegen.c import register_view_op_c_code as register_view_op_c_code
+from lamella.codegen.c import write_c_library as write_c_library
 from lamella.codegen.c import write_program as write_program

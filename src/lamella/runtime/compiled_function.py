@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, final
 
 import attrs
@@ -13,6 +15,7 @@ from typing_extensions import override
 from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell, Variable
 from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile, RewriteStep
 from lamella.runtime.compile_profile import CompileProfile
+from lamella.runtime.export import Exportable
 from lamella.runtime.inputs import REQUIRED, In
 from lamella.runtime.linking import Executable
 from lamella.runtime.mode import Mode
@@ -191,6 +194,50 @@ class Function:
         if self._rewrite_log is None:
             self._rewrite_log = self._logged()
         return self._rewrite_log
+
+    def export_c(
+        self, folder: str | os.PathLike[str], name: str | None = None, example: Sequence[Any] | None = None
+    ) -> tuple[Path, ...]:
+        """Write the function as a C library, which needs no Python at run time: header, source, an example program, and a script that compiles them.
+
+        The header tells how the library is used: ``<name>_call`` takes arrays as structures and returns 0 or an error code; shared variables
+        are a state that C makes and frees, with their present values to begin with. Outputs have the bits that the function gives here, where
+        the library is compiled by the script on the same machine, but for products of float matrices, which depend on the BLAS.
+
+        Parameters
+        ----------
+        folder
+            Where the files are put; it is made where there is none.
+        name
+            What the names of files and C symbols begin with: the name of the function by default, or else that of the folder.
+        example
+            Values of the inputs for the example program; by default small numbers, three of them along axes of unknown lengths.
+
+        Returns
+        -------
+        tuple of Path
+            The files: ``<name>.h``, ``<name>.c``, ``<name>_example.c``, ``<name>_build.sh``.
+
+        Raises
+        ------
+        ExportError
+            Some nodes need Python (the message names them), or an input, output or shared variable is no tensor.
+        FileExistsError
+            A file of such a name exists that was not written by this method, or was changed since.
+        ValueError, TypeError
+            The example does not fit the inputs.
+        """
+        compiled = self._compiled
+        made = Exportable(
+            self.name,
+            compiled.inputs,
+            compiled.shared,
+            compiled.updated,
+            compiled.form.keys,
+            compiled.original,
+            self._scheduled,
+        )
+        return made.write(folder, name, example)
 
     def _logged(self) -> RewriteLog:
         compiled, compilation = self._compiled, self._compilation

@@ -15,6 +15,12 @@ from lamella.codegen.c.driver import Compiler as Compiler
 from lamella.codegen.c.driver import compile_shared_object as compile_shared_object
 from lamella.codegen.c.driver import find_compiler as find_compiler
 from lamella.codegen.c.driver import optimising_flags as optimising_flags
+from lamella.codegen.c.export.example import example_values as example_values
+from lamella.codegen.c.export.interface import ExportedInput as ExportedInput
+from lamella.codegen.c.export.interface import ExportInterface as ExportInterface
+from lamella.codegen.c.export.interface import SharedState as SharedState
+from lamella.codegen.c.export.interface import distinct_identifiers as distinct_identifiers
+from lamella.codegen.c.export.library import write_c_library as write_c_library
 from lamella.codegen.c.interfaces.c_data_type import CDataType as CDataType
 from lamella.codegen.c.interfaces.c_op import COp as COp
 from lamella.codegen.c.interfaces.c_scalar_op import CScalarOp as CScalarOp

@@ -31,6 +31,7 @@ __all__ = [
     "cpu_identity",
     "find_compiler",
     "has_vector_maths",
+    "maths_libraries",
     "optimising_flags",
 ]
 
@@ -167,8 +168,12 @@ def _link_flags(compiler: Compiler) -> tuple[str, ...]:
     if sys.platform == "darwin":
         return ("-bundle", "-undefined", "dynamic_lookup")
     # Without DT_NEEDED for libraries that the object does not use, loading it costs less.
-    libraries = ("-lmvec", "-lm") if has_vector_maths(compiler) else ("-lm",)
-    return ("-shared", "-Wl,--as-needed", *libraries)
+    return ("-shared", "-Wl,--as-needed", *maths_libraries(compiler))
+
+
+def maths_libraries(compiler: Compiler) -> tuple[str, ...]:
+    """Return the flags that link the functions which kernels call."""
+    return ("-lmvec", "-lm") if has_vector_maths(compiler) else ("-lm",)
 
 
 def compile_shared_object(

@@ -12,7 +12,7 @@ const lm_program lamella_program = {...};                              what the 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, final
 
 import attrs
@@ -50,6 +50,8 @@ class CProgram:
         For each node with C code of a user's its params.
     cxx
         The text of users' code, if that is C++; a unit of its own.
+    needs_python
+        The steps that nothing but Python can run, and why.
     """
 
     text: str
@@ -57,6 +59,7 @@ class CProgram:
     build: Build | None = None
     params: tuple[Any, ...] = ()
     cxx: str = ""
+    needs_python: Mapping[int, str] = attrs.field(factory=dict, eq=False)
 
 
 def write_program(scheduled: ScheduledGraph) -> CProgram:
@@ -73,11 +76,12 @@ def write_program(scheduled: ScheduledGraph) -> CProgram:
 @final
 @attrs.frozen
 class _WrittenStep:
-    """A node, the name of its function (None if the reference interpreter computes it), and which inputs it reads."""
+    """A node, the name of its function (None if the reference interpreter computes it), which inputs it reads, and whose code it is."""
 
     node: Apply[Any]
     function: str | None
     reads: tuple[bool, ...]
+    is_of_user: bool = False
 
 
 @final
@@ -107,16 +111,16 @@ class _Writer:
         ]
         body = "\n\n".join(tables)
         values = tuple([constant.data for constant in constants])
-        flags = self._unit.users_flags
+        flags, in_python = self._unit.users_flags, {i: why for i, s in enumerate(steps) if (why := _why_python(s))}
         if not self._user.nodes:
             build = Build().with_flags(flags) if flags else None
-            return CProgram(f"{self._unit.prologue(body)}\n\n{body}\n", values, build)
+            return CProgram(f"{self._unit.prologue(body)}\n\n{body}\n", values, build, needs_python=in_python)
         build, users = self._user.build().with_flags(flags), self._user.text()
         if build.is_cxx:
             text = f"{self._unit.prologue(body)}\n\n{self._user.declarations()}\n\n{body}\n"
-            return CProgram(text, values, build, self._user.params(), users)
+            return CProgram(text, values, build, self._user.params(), users, in_python)
         text = f"{self._unit.prologue(body, users)}\n\n{body}\n"
-        return CProgram(text, values, build, self._user.params())
+        return CProgram(text, values, build, self._user.params(), needs_python=in_python)
 
     def _type_name(self, variable: Variable[Any]) -> str:
         type = variable.type
@@ -130,7 +134,7 @@ class _Writer:
             is_kept = [v in owned and i not in shared for i, v in enumerate(node.outputs)]
             try:
                 function = self._user.add(self._user.name_node(node, of_users, is_kept), number)
-                return _WrittenStep(node, function, (True,) * node.nin)
+                return _WrittenStep(node, function, (True,) * node.nin, True)
             except (LoweringError, NotImplementedError):
                 pass
         key = self._what_lowering_sees(node)
@@ -240,7 +244,7 @@ class _Writer:
 static const unsigned char overwritten[] = {initializer(overwritten)};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {{
-    {", ".join([str(n) for n in (*counts, self._most_operands, self._frame_size)])}, variables, outputs, overwritten, steps,{" &demand," if has_choices(self._scheduled) else ""}
+    {", ".join([str(n) for n in (*counts, self._most_operands, self._frame_size)])}, variables, outputs, overwritten, steps, {"&demand" if has_choices(self._scheduled) else "NULL"},
 }};"""
 
 
@@ -278,6 +282,17 @@ def _table(c_type: str, name: str, entries: Sequence[str], empty: str) -> str:
 
 def _shown(variable: Variable[Any], numbers: dict[Variable[Any], int]) -> str:
     return f"v{numbers[variable]}" if variable in numbers else "constant"
+
+
+def _why_python(step: _WrittenStep) -> str:
+    """Return why a step needs Python; nothing where it does not."""
+    if step.function is None:
+        return "its Op has no C code for these types"
+    if step.is_of_user:
+        return "the C code of its Op is written against Python"
+    read = [v for v, used in zip(step.node.inputs, step.reads, strict=True) if used]
+    others = [v for v in (*read, *step.node.outputs) if not isinstance(v.type, TensorType)]
+    return f"it works on a value of type {others[0].type}, which is no array" if others else ""
 
 
 def _op_name(node: Apply[Any]) -> str:

@@ -39,6 +39,9 @@ _HEADER_ORDER: Final = (
 _HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "special": ("maths",)}
 
 
+_NAME: Final = re.compile(r"\b[a-z_]+\d+\b")
+
+
 @cache
 def support_text(name: str) -> str:
     """Return the text of a file that comes with this package in ``support``."""
@@ -126,15 +129,27 @@ class Unit:
         first
             What comes before everything, and has ``lamella.h`` in it.
         """
-        used = set(re.findall(r"\btype\d+\b", "\n".join([*self._kernels, steps])))
+        kernels = self._reached(steps)
+        used = set(re.findall(r"\btype\d+\b", "\n".join([*kernels, steps])))
         types = [f"static const lm_type {name} = {text};" for text, name in self._types.items() if name in used]
         parts = [first or support_text("lamella.h")]
         parts += [support_text(f"{name}.h") for name in _HEADER_ORDER if name in self._headers]
         parts += [text for text in self._headers if isinstance(text, UserText)]
         parts.append("\n".join([f"LM_DECLARE_ARRAY({ndim});" for ndim in sorted(self._dimensions) if ndim]))
         parts.append("\n".join(types))
-        parts += [text.replace(KERNEL_NAME, name) for text, name in self._kernels.items()]
+        parts += [text.replace(KERNEL_NAME, name) for text, name in kernels.items()]
         return "\n\n".join([part.strip() for part in parts if part.strip()])
+
+    def _reached(self, steps: str) -> dict[str, str]:
+        """Return the functions that steps call, or functions that they call."""
+        of_names = {name: text for text, name in self._kernels.items()}
+        reached: set[str] = set()
+        waiting = [steps]
+        while waiting:
+            found = {name for name in _NAME.findall(waiting.pop()) if name in of_names} - reached
+            reached |= found
+            waiting += [of_names[name] for name in found]
+        return {text: name for text, name in self._kernels.items() if name in reached}
 
 
 def initializer(parts: Sequence[str]) -> str:

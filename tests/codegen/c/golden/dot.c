@@ -55,5 +55,5 @@ static const int outputs[] = {3};
 static const unsigned char overwritten[] = {0, 0};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {
-    2, 0, 4, 1, 2, 3, 192, variables, outputs, overwritten, steps,
+    2, 0, 4, 1, 2, 3, 192, variables, outputs, overwritten, steps, NULL,
 };

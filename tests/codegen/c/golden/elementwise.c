@@ -172,5 +172,5 @@ static const int outputs[] = {4};
 static const unsigned char overwritten[] = {0, 0};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {
-    2, 0, 5, 1, 3, 3, 256, variables, outputs, overwritten, steps,
+    2, 0, 5, 1, 3, 3, 256, variables, outputs, overwritten, steps, NULL,
 };

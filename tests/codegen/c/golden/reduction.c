@@ -124,5 +124,5 @@ static const int outputs[] = {2};
 static const unsigned char overwritten[] = {0, 0};
 
 __attribute__((visibility("default"))) const lm_program lamella_program = {
-    2, 0, 3, 1, 1, 2, 128, variables, outputs, overwritten, steps,
+    2, 0, 3, 1, 1, 2, 128, variables, outputs, overwritten, steps, NULL,
 };

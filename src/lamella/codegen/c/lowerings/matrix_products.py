@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, by the BLAS that SciPy hands out; of dtypes that the BLAS does not know, by NumPy.
+"""Products of vectors and matrices, by the BLAS that SciPy hands out; those of dtypes that the BLAS does not know, by loops.
 
 z = gemm(c, alpha, x, y, beta)
 ->  if (!(x.shape[1] == y.shape[0] && ...)) return LM_REFER;
@@ -15,6 +15,7 @@ import numpy as np
 from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.moves import copy_of, lengths_of, whole_view
+from lamella.codegen.c.lowerings.other_products import multiply_matrices
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.errors import LoweringError
 from lamella.ir import AccumulatedProduct, BatchedDot, Dot, Gemm, Gemv, Mul
@@ -32,8 +33,7 @@ def dot(op: Dot, step: Step) -> None:
     lengths = [a.length(axis) for axis in range(a.ndim - 1)] + [b.length(axis) for axis in range(1, b.ndim)]
     operands = f"{a.value_of_host}, {b.value_of_host}"
     if a.type.dtype not in _BLAS_DTYPES:
-        z = step.allocate(lengths)
-        step.attempt(f"call->serve->dot(call, {z.value_of_host}, {operands})")
+        multiply_matrices(step, step.allocate(lengths), a, b)
         return
     _require_lengths_of_blas(step, [a, b])
     z = step.allocate(lengths)
@@ -102,8 +102,6 @@ def _scale(step: Step, z: Array, beta: Array, c: Array) -> None:
 def batched_dot(op: BatchedDot, step: Step) -> None:
     """Multiply the matrices of two stacks."""
     a, b = step.inputs
-    if a.type.dtype not in _BLAS_DTYPES:
-        raise LoweringError(f"the BLAS does not know {a.type.dtype}")
     if a.length(a.ndim - 1) != b.length(b.ndim - 2):
         step.require(f"{a.length(a.ndim - 1)} == {b.length(b.ndim - 2)}")
     lengths: list[str] = []
@@ -111,6 +109,10 @@ def batched_dot(op: BatchedDot, step: Step) -> None:
         lengths.append((b if a.type.shape[axis] == 1 else a).length(axis))
         if 1 not in (a.type.shape[axis], b.type.shape[axis]) and a.length(axis) != b.length(axis):
             step.require(f"{a.length(axis)} == {b.length(axis)}")
+    lengths += [a.length(a.ndim - 2), b.length(b.ndim - 1)]
+    if a.type.dtype not in _BLAS_DTYPES:
+        multiply_matrices(step, step.allocate(lengths), a, b)
+        return
     _require_lengths_of_blas(step, [a, b])
-    z = step.allocate([*lengths, a.length(a.ndim - 2), b.length(b.ndim - 1)])
+    z = step.allocate(lengths)
     step.attempt(f"call->serve->products(call, {z.value_of_host}, {a.value_of_host}, {b.value_of_host})")

@@ -17,11 +17,14 @@ typedef void (*lm_syrk)(
 typedef struct {
     lm_dtype dtype;
     const char *gemm_name, *gemv_name, *syrk_name;
-    double one[2], zero[2]; /* the numbers 1 and 0, as elements */
+    const void *one; /* the number, as an element */
     lm_gemm gemm;
     lm_gemv gemv;
     lm_syrk syrk;
 } lm_blas_routines;
+
+static const float lm_one_single[] = {1, 0};
+static const double lm_one_double[] = {1, 0}, lm_zero_element[] = {0, 0};
 
 /* Return the routines for a dtype; NULL, with the error noted, where there are none. */
 static const lm_blas_routines *lm_find_blas(lm_dtype dtype);
@@ -171,7 +174,7 @@ static int lm_add_product(
         c = lm_transposed(c);
         lm_leading(c.rows, c.columns, c.row_stride, c.column_stride, itemsize, &c_leading);
     }
-    const void *const beta = fresh ? blas->zero : blas->one;
+    const void *const beta = fresh ? lm_zero_element : blas->one;
     const int is_symmetric = fresh && lm_is_transposed(a, b);
     void *packed[2] = {NULL, NULL};
     char a_trans, b_trans;

@@ -307,34 +307,6 @@ static int lm_host_reference(
     return status;
 }
 
-/* Return an array object that is used during this step only: it shares the memory of `array`, and owns nothing. */
-static PyObject *lm_lend(const lm_value *const value)
-{
-    lm_array *const array = value->place;
-    const lm_type *const type = value->type;
-    const lm_block *const block = array->block;
-    if (block != NULL && block->owner != NULL && lm_is_the_array(block->owner, array, type))
-        return Py_NewRef((PyObject *)block->owner);
-    return PyArray_NewFromDescr(
-        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, lm_shape(array),
-        lm_strides(array, type->ndim), array->data, NPY_ARRAY_WRITEABLE, NULL);
-}
-
-static int lm_dot(lm_call *const call, const lm_value *const out, const lm_value *const a, const lm_value *const b)
-{
-    (void)call;
-    PyObject *const left = lm_lend(a), *const right = lm_lend(b), *const result = lm_lend(out);
-    PyObject *const product =
-        left == NULL || right == NULL || result == NULL
-            ? NULL
-            : PyArray_MatrixProduct2(left, right, (PyArrayObject *)result);
-    Py_XDECREF(left);
-    Py_XDECREF(right);
-    Py_XDECREF(result);
-    Py_XDECREF(product);
-    return product == NULL ? -1 : 0;
-}
-
 static int lm_sort(lm_call *const call, const lm_value *const out, const lm_value *const in, const int axis, const int indices)
 {
     lm_drop(call, out->type, out->place);
@@ -391,7 +363,6 @@ static const lm_services lm_python_services = {
     .unlock = lm_unlock,
     .lock = lm_lock,
     .reference = lm_host_reference,
-    .dot = lm_dot,
     .add_product = lm_host_add_product,
     .products = lm_host_products,
     .sort = lm_sort,

@@ -97,8 +97,6 @@ typedef struct {
     void (*lock)(void *);
     /* Compute a step as the reference interpreter does. */
     int (*reference)(lm_call *, int step, int n_in, const lm_value *in, int n_out, const lm_value *out);
-    /* The product of vectors or matrices of any dtype, written to memory in C's order. */
-    int (*dot)(lm_call *, const lm_value *out, const lm_value *a, const lm_value *b);
     /* Of dtypes that the BLAS knows: out += alpha * a @ b, or (`alpha` is NULL) out = a @ b, for matrices and vectors;
        out = a @ b, for stacks of matrices. */
     int (*add_product)(lm_call *, const lm_value *out, const void *alpha, const lm_value *a, const lm_value *b);

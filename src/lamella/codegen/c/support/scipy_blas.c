@@ -2,10 +2,10 @@
 
 /* Filled when first needed, by whoever holds the interpreter lock. */
 static lm_blas_routines lm_blas[] = {
-    {LM_FLOAT32, "sgemm", "sgemv", "ssyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_FLOAT64, "dgemm", "dgemv", "dsyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_COMPLEX64, "cgemm", "cgemv", "csyrk", {0}, {0}, NULL, NULL, NULL},
-    {LM_COMPLEX128, "zgemm", "zgemv", "zsyrk", {0}, {0}, NULL, NULL, NULL},
+    {LM_FLOAT32, "sgemm", "sgemv", "ssyrk", lm_one_single, NULL, NULL, NULL},
+    {LM_FLOAT64, "dgemm", "dgemv", "dsyrk", lm_one_double, NULL, NULL, NULL},
+    {LM_COMPLEX64, "cgemm", "cgemv", "csyrk", lm_one_single, NULL, NULL, NULL},
+    {LM_COMPLEX128, "zgemm", "zgemv", "zsyrk", lm_one_double, NULL, NULL, NULL},
 };
 
 static void *lm_routine(PyObject *const table, const char *const name)
@@ -37,8 +37,6 @@ static const lm_blas_routines *lm_find_blas(const lm_dtype dtype)
     const lm_syrk syrk = gemv == NULL ? NULL : (lm_syrk)lm_routine(table, found->syrk_name);
     Py_DECREF(table);
     if (syrk == NULL) return NULL;
-    if (dtype == LM_FLOAT32 || dtype == LM_COMPLEX64) *(float *)found->one = 1;
-    else found->one[0] = 1;
     found->syrk = syrk;
     found->gemv = gemv;
     found->gemm = gemm;

@@ -1,0 +1,1 @@
+"""Compiled graphs written as C libraries, which need no Python."""
