@@ -204,7 +204,7 @@ class _Libraries:
         )
 
 
-CORE: Final = ("threads.c", "loops.c", "core.c")
+CORE: Final = ("memory.c", "threads.c", "loops.c", "core.c")
 """The files of ``support`` with the services that need no host, in order; they follow ``lamella.h``, and take ``-pthread``."""
 
 

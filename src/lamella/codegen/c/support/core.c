@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LM_ALIGNMENT 64
-
 static lm_int *lm_shape(lm_array *const array) { return (lm_int *)(array + 1); }
 
 static lm_int *lm_strides(lm_array *const array, const int ndim) { return (lm_int *)(array + 1) + ndim; }
@@ -14,6 +12,8 @@ static char *lm_plain_memory(lm_block *const block)
     const uintptr_t after = (uintptr_t)(block + 1);
     return (char *)((after + LM_ALIGNMENT - 1) / LM_ALIGNMENT * LM_ALIGNMENT);
 }
+
+static int lm_is_large(const lm_int size) { return (size_t)size >= LM_LARGE; }
 
 static lm_block *lm_new_block(lm_call *const call, const lm_int size)
 {
@@ -29,20 +29,30 @@ static lm_block *lm_new_block(lm_call *const call, const lm_int size)
         spare->count = 1;
         return spare;
     }
-    lm_block *const made = malloc(sizeof(lm_block) + LM_ALIGNMENT + (size_t)size);
+    const int is_large = lm_is_large(size);
+    const size_t overhead = sizeof(lm_block) + LM_ALIGNMENT;
+    lm_block *const made = is_large ? lm_take_large(overhead + (size_t)size) : malloc(overhead + (size_t)size);
     if (made != NULL) {
         made->count = 1;
-        made->size = size;
+        made->size = is_large ? (lm_int)(lm_large_size(made) - overhead) : size;
         made->owner = NULL;
     }
     return made;
+}
+
+/* Free plain memory that nobody uses any more; NULL is none. */
+static void lm_free_block(lm_block *const block)
+{
+    if (block == NULL) return;
+    if (lm_is_large(block->size)) lm_give_large(block);
+    else free(block);
 }
 
 static void lm_release_plain(lm_call *const call, lm_block *const block)
 {
     const int room = (int)(sizeof(call->spare) / sizeof(call->spare[0]));
     if (call->n_spare < room && block->size > 0) call->spare[call->n_spare++] = block;
-    else free(block);
+    else lm_free_block(block);
 }
 
 /* Set the strides of a new array, its axes in memory ordered as given; return its size in bytes, or -1 if there is no such. */

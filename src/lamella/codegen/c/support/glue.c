@@ -1,10 +1,15 @@
 /* The host of compiled functions in Python: arrays in and out, the interpreter lock, Ops computed by their `perform`. */
 
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <dlfcn.h>
+#include <tracemalloc.h>
 
-/* Bytes of plain memory that a function keeps for its next call. */
-#define LM_KEPT_MEMORY ((lm_int)256 << 20)
+/* Under which tracemalloc counts the elements of arrays: `numpy.lib.tracemalloc_domain`. */
+#define LM_NUMPY_DOMAIN 389047
+
+/* Bytes of plain memory that a function keeps for its next call, in pieces that are not large. */
+#define LM_KEPT_MEMORY ((lm_int)1 << 20)
 
 #define LM_SPARE ((int)(sizeof(((lm_call *)0)->spare) / sizeof(lm_block *)))
 
@@ -59,7 +64,7 @@ static void lm_host_share_object(void *const object) { Py_XINCREF((PyObject *)ob
 static void lm_capsule_free(PyObject *const capsule)
 {
     lm_block *const block = PyCapsule_GetPointer(capsule, "lamella.block");
-    if (--block->count == 0) free(block);
+    if (--block->count == 0) lm_free_block(block);
 }
 
 /* Note the memory of an array object as that of `array`, taking over a reference to the object. */
@@ -89,6 +94,62 @@ static void lm_copy_layout(lm_array *const array, PyArrayObject *const object)
     }
 }
 
+static void *lm_array_malloc(void *const context, const size_t size)
+{
+    (void)context;
+    return lm_take_large(size);
+}
+
+static void *lm_array_calloc(void *const context, const size_t n, const size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes)) return NULL;
+    void *const memory = lm_array_malloc(context, bytes);
+    return memory == NULL ? NULL : memset(memory, 0, bytes);
+}
+
+static void lm_array_free(void *const context, void *const memory, const size_t size)
+{
+    (void)context, (void)size;
+    if (memory != NULL) lm_give_large(memory);
+}
+
+static void *lm_array_realloc(void *const context, void *const memory, const size_t size)
+{
+    void *const moved = lm_array_malloc(context, size);
+    if (moved == NULL || memory == NULL) return moved;
+    const size_t before = lm_large_size(memory);
+    memcpy(moved, memory, before < size ? before : size);
+    lm_give_large(memory);
+    return moved;
+}
+
+/* What NumPy frees the elements of large results by, or makes them more or fewer. */
+static PyDataMem_Handler lm_array_memory = {
+    "lamella", 1, {NULL, lm_array_malloc, lm_array_calloc, lm_array_realloc, lm_array_free}};
+
+/* The same as an object; it lives as long as the process. */
+static PyObject *lm_array_memory_object;
+
+/* Return a new array in large memory of ours, that owns it as it would its own. */
+static PyObject *lm_new_large_array(
+    const lm_type *const type, const npy_intp *const shape, const npy_intp *const strides, const size_t size)
+{
+    char *const data = lm_take_large(size);
+    if (data == NULL) return PyErr_NoMemory();
+    PyObject *const object = PyArray_NewFromDescr(
+        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, strides, data,
+        NPY_ARRAY_WRITEABLE, NULL);
+    if (object == NULL) {
+        lm_give_large(data);
+        return NULL;
+    }
+    ((PyArrayObject_fields *)object)->mem_handler = Py_NewRef(lm_array_memory_object);
+    PyArray_ENABLEFLAGS((PyArrayObject *)object, NPY_ARRAY_OWNDATA);
+    PyTraceMalloc_Track(LM_NUMPY_DOMAIN, (uintptr_t)data, size);
+    return object;
+}
+
 static int lm_allocate_escaping(
     lm_call *const call, lm_array *const array, const lm_type *const type, const int n, const lm_int *const *const strides)
 {
@@ -97,11 +158,15 @@ static int lm_allocate_escaping(
     int order[NPY_MAXDIMS], in_order = 1;
     lm_axis_order(order, type->ndim, n, strides);
     for (int i = 0; i < type->ndim; ++i) in_order = in_order && order[i] == i;
-    if (lm_set_strides(type->ndim, lm_shape(array), laid_out, order, type->itemsize) < 0) return -1;
+    const lm_int size = lm_set_strides(type->ndim, lm_shape(array), laid_out, order, type->itemsize);
+    if (size < 0) return -1;
     memcpy(shape, lm_shape(array), (size_t)type->ndim * sizeof(lm_int));
-    PyArrayObject *const object = (PyArrayObject *)PyArray_NewFromDescr(
-        &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, in_order ? NULL : laid_out,
-        NULL, 0, NULL);
+    const npy_intp *const given = in_order ? NULL : laid_out;
+    PyArrayObject *const object = (PyArrayObject *)(
+        lm_is_large(size) ? lm_new_large_array(type, shape, given, (size_t)size)
+                          : PyArray_NewFromDescr(
+                                &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, given,
+                                NULL, 0, NULL));
     if (object == NULL) return -1;
     lm_copy_layout(array, object);
     return lm_own(array, object);
@@ -479,9 +544,11 @@ static PyObject *lm_run(Entry *const entry, const Frame frame, PyObject *const *
     const int unused = entry->n_kept == 0; /* no other call has come back meanwhile */
     for (int i = 0; i < call.n_spare; ++i) {
         lm_block *const block = call.spare[i];
-        kept += block->size;
-        if (unused && kept <= LM_KEPT_MEMORY) entry->kept[entry->n_kept++] = block;
-        else free(block);
+        const int is_kept = unused && !lm_is_large(block->size) && kept + block->size <= LM_KEPT_MEMORY;
+        if (is_kept) {
+            kept += block->size;
+            entry->kept[entry->n_kept++] = block;
+        } else lm_free_block(block);
     }
     return results;
 }
@@ -623,7 +690,7 @@ static void lm_entry_dealloc(PyObject *const self)
     lm_entry_clear(self);
     PyMem_Free(entry->objects);
     if (entry->library != NULL) --entry->library->n_linked;
-    for (int i = 0; i < entry->n_kept; ++i) free(entry->kept[i]);
+    for (int i = 0; i < entry->n_kept; ++i) lm_free_block(entry->kept[i]);
     PyMem_Free(entry->template);
     PyMem_Free(entry->constant_blocks);
     Py_XDECREF(entry->constants);
@@ -775,6 +842,8 @@ static int lm_module_exec(PyObject *const module)
 {
     ModuleState *const state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
+    if (lm_array_memory_object == NULL) lm_array_memory_object = PyCapsule_New(&lm_array_memory, "mem_handler", NULL);
+    if (lm_array_memory_object == NULL) return -1;
     state->library = (PyTypeObject *)PyType_FromModuleAndSpec(module, &lm_library_spec, NULL);
     if (state->library == NULL) return -1;
     state->entry = (PyTypeObject *)PyType_FromModuleAndSpec(module, &lm_entry_spec, NULL);

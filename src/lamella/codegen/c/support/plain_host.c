@@ -204,7 +204,7 @@ static void lm_free_array(lamella_array *const array)
     if (array == NULL) return;
     lm_owner *const owner = array->owner;
     if (owner != NULL) {
-        free(owner->block);
+        lm_free_block(owner->block);
         free(owner);
     }
     *array = (lamella_array){0};
@@ -253,7 +253,7 @@ static int lm_give(lm_call *const call, lm_array *const array, const lm_type *co
 
 static void lm_drop_state_value(lm_state_value *const value)
 {
-    free(value->block);
+    lm_free_block(value->block);
     value->block = NULL;
 }
 
@@ -279,7 +279,7 @@ static int lm_keep(lm_call *const call, lm_array *const array, const lm_type *co
 
 static void lm_free_spare(lm_call *const call)
 {
-    while (call->n_spare > 0) free(call->spare[--call->n_spare]);
+    while (call->n_spare > 0) lm_free_block(call->spare[--call->n_spare]);
 }
 
 /* ---------------------------------------------------------------------------------------------- one call */
