@@ -1,9 +1,11 @@
 """The code generators: from a ScheduledGraph to a compiled module, one folder per target."""
 
+from lamella.codegen.c import ArgumentRule as ArgumentRule
 from lamella.codegen.c import Array as Array
 from lamella.codegen.c import CacheEntry as CacheEntry
 from lamella.codegen.c import CDataType as CDataType
 from lamella.codegen.c import CEnumType as CEnumType
+from lamella.codegen.c import CffiArrayOp as CffiArrayOp
 from lamella.codegen.c import CffiScalarOp as CffiScalarOp
 from lamella.codegen.c import CLinkerObject as CLinkerObject
 from lamella.codegen.c import CLinkerOp as CLinkerOp

@@ -24,7 +24,14 @@ from lamella.ir import (
 )
 from lamella.rewriting import GraphRewriter, RewriterProfile, profile_rewriting
 from lamella.runtime.compile_profile import CompileProfile
-from lamella.runtime.compiled_function import Compilation, CompiledGraph, Function, OutputForm, supervised
+from lamella.runtime.compiled_function import (
+    Compilation,
+    CompiledGraph,
+    Function,
+    OutputForm,
+    made_function,
+    supervised,
+)
 from lamella.runtime.inputs import In, Out
 from lamella.runtime.mode import Mode
 from lamella.runtime.mode_registry import get_mode
@@ -139,7 +146,7 @@ def function(
     )
     if rewriting_profile is not None:
         print(cost, file=sys.stderr)
-    made = Function(compiled, scheduled, run, Compilation(rewriter, cost))
+    made = made_function(compiled, scheduled, run, Compilation(rewriter, cost))
     made.trust_input = trust_input
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, final
@@ -12,6 +12,7 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
+from lamella.codegen import ArgumentRule, Entry
 from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell, Variable
 from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile, RewriteStep
 from lamella.runtime.compile_profile import CompileProfile
@@ -262,6 +263,11 @@ class Function:
         return None if self.compile_profile is None else self.compile_profile.rewriting
 
     @property
+    def defaults(self) -> tuple[Any, ...]:
+        """For each input its default value, or `REQUIRED`."""
+        return self._defaults
+
+    @property
     def shared_variables(self) -> tuple[SharedVariable[Any], ...]:
         """The shared variables that it reads."""
         return self._compiled.shared
@@ -291,7 +297,7 @@ class Function:
             values.extend([cell.value for cell in self._cells])
             return compiled.form.pack(self._run(values))
         with ExitStack() as held:
-            for cell in sorted({v.cell for v in compiled.updated}, key=id):
+            for cell in in_order([variable.cell for variable in compiled.updated]):
                 held.enter_context(cell.lock)
             values.extend([cell.value for cell in self._cells])
             results = self._run(values)
@@ -367,15 +373,53 @@ class Function:
             shared=tuple([copies[v] for v in compiled.shared]),
             updated=tuple([copies[v] for v in compiled.updated]),
         )
-        made = Function(changed, self._scheduled, self._run, self._compilation)
+        made = made_function(changed, self._scheduled, self._run, self._compilation)
         made.trust_input = self.trust_input
         return made
 
     def copy(self) -> Function:
         """Return another function of the same code and the same shared variables."""
-        made = Function(self._compiled, self._scheduled, self._run, self._compilation)
+        made = made_function(self._compiled, self._scheduled, self._run, self._compilation)
         made.trust_input = self.trust_input
         return made
+
+
+def made_function(
+    compiled: CompiledGraph, scheduled: ScheduledGraph, run: Executable, compilation: Compilation | None = None
+) -> Function:
+    """Return the function of a linked graph. Where the graph is one C function, so are most of the calls; see `Entry.plan_calls`."""
+    if not isinstance(run, Entry):
+        return Function(compiled, scheduled, run, compilation)
+    made = run.function_type(Function)(compiled, scheduled, run, compilation)
+    updated = [variable.cell for variable in compiled.updated]
+    run.plan_calls(
+        made,
+        Function.__call__,
+        bytes([_rule(spec) for spec in compiled.inputs]),
+        tuple([spec.keyword for spec in compiled.inputs]),
+        made.defaults,
+        REQUIRED,
+        tuple([variable.cell for variable in compiled.shared]),
+        tuple(updated),
+        tuple([cell.lock for cell in in_order(updated)]),
+        compiled.form.kind,
+        compiled.form.keys,
+    )
+    return made
+
+
+def _rule(spec: In) -> int:
+    rounds = spec.allow_downcast is None or bool(spec.allow_downcast)
+    return (
+        ArgumentRule.TAKES_NUMBERS * (not spec.strict)
+        | ArgumentRule.ROUNDS * rounds
+        | ArgumentRule.MUTABLE * bool(spec.mutable)
+    )
+
+
+def in_order(cells: Iterable[StorageCell]) -> list[StorageCell]:
+    """Return the cells whose locks are held, each once, in the order in which every function acquires them."""
+    return sorted(set(cells), key=id)
 
 
 def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
@@ -393,7 +437,7 @@ def supervised(original: FunctionGraph, specs: Sequence[In]) -> FunctionGraph:
 def link(compiled: CompiledGraph) -> Function:
     """Schedule and link a rewritten graph."""
     scheduled = schedule(compiled.fgraph)
-    return Function(compiled, scheduled, compiled.linked(scheduled))
+    return made_function(compiled, scheduled, compiled.linked(scheduled))
 
 
 def variables_of(specs: Sequence[In]) -> list[Variable[Any]]:

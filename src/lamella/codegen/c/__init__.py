@@ -26,9 +26,11 @@ from lamella.codegen.c.interfaces.c_op import COp as COp
 from lamella.codegen.c.interfaces.c_scalar_op import CScalarOp as CScalarOp
 from lamella.codegen.c.interfaces.c_sides import c_type as c_type
 from lamella.codegen.c.interfaces.c_sides import dtype_specs as dtype_specs
-from lamella.codegen.c.interfaces.cffi_op import CffiScalarOp as CffiScalarOp
-from lamella.codegen.c.interfaces.cffi_op import SlopeFunction as SlopeFunction
+from lamella.codegen.c.interfaces import cffi_array_call as cffi_array_call
+from lamella.codegen.c.interfaces.cffi_array_op import CffiArrayOp as CffiArrayOp
 from lamella.codegen.c.interfaces.cffi_op import cffi_op as cffi_op
+from lamella.codegen.c.interfaces.cffi_scalar_op import CffiScalarOp as CffiScalarOp
+from lamella.codegen.c.interfaces.cffi_scalar_op import SlopeFunction as SlopeFunction
 from lamella.codegen.c.interfaces.core_ops import register_deep_copy_op_c_code as register_deep_copy_op_c_code
 from lamella.codegen.c.interfaces.core_ops import register_shape_c_code as register_shape_c_code
 from lamella.codegen.c.interfaces.core_ops import register_shape_i_c_code as register_shape_i_c_code
@@ -44,6 +46,7 @@ from lamella.codegen.c.interfaces.openmp_op import OpenMPOp as OpenMPOp
 from lamella.codegen.c.interfaces.params import Params as Params
 from lamella.codegen.c.interfaces.params import ParamsType as ParamsType
 from lamella.codegen.c.interfaces.params import Wrapper as Wrapper
+from lamella.codegen.c.loading import ArgumentRule as ArgumentRule
 from lamella.codegen.c.loading import Entry as Entry
 from lamella.codegen.c.lowering import c_lowering as c_lowering
 from lamella.codegen.c.module import CompiledModule as CompiledModule

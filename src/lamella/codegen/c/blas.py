@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
+from typing import Final
 
 __all__ = ["blas_routines"]
+
+_guard: Final = threading.Lock()
 
 
 def blas_routines() -> Mapping[str, object]:
@@ -19,14 +24,16 @@ def blas_routines() -> Mapping[str, object]:
     ImportError
         SciPy is missing.
     """
-    routines: Mapping[str, object] = _cython_blas().__pyx_capi__
+    with _guard:  # a module can be found before it is ready
+        routines: Mapping[str, object] = _cython_blas().__pyx_capi__
     return routines
 
 
 def _cython_blas() -> ModuleType:
     known = sys.modules.get("scipy.linalg.cython_blas")
     if known is not None:
-        return known
+        # Where another thread is about to import it, this waits for it.
+        return known if hasattr(known, "__pyx_capi__") else import_module(known.__name__)
     scipy = find_spec("scipy")
     if scipy is None or scipy.submodule_search_locations is None:
         raise ImportError("products of matrices in compiled functions need SciPy")

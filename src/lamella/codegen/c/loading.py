@@ -9,11 +9,12 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from enum import IntFlag
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, Protocol, TypeVar, final, runtime_checkable
 
 import attrs
 import numpy as np
@@ -25,7 +26,9 @@ from lamella.codegen.c.unit import support_text
 from lamella.config import config
 from lamella.errors import CompilerNotFoundError
 
-__all__ = ["Entry", "Library", "UserUnit", "load_library", "load_user_library"]
+__all__ = ["ArgumentRule", "Entry", "Library", "UserUnit", "load_library", "load_user_library"]
+
+FunctionT = TypeVar("FunctionT")
 
 Perform = Callable[[int, list[Any]], Sequence[Any]]
 """Computes a step, given its number and the values of its inputs."""
@@ -34,6 +37,18 @@ Annotate = Callable[[int, BaseException], None]
 """Tells an exception which step it came from."""
 
 
+class ArgumentRule(IntFlag):
+    """What compiled code may do with an argument of a call."""
+
+    TAKES_NUMBERS = 1
+    """Accept numbers of Python where no digit is lost."""
+    ROUNDS = 2
+    """Round floats of Python to the dtype."""
+    MUTABLE = 4
+    """Write over it."""
+
+
+@runtime_checkable
 class Entry(Protocol):
     """A compiled function, linked with its constants. Threads may call it at once."""
 
@@ -46,6 +61,48 @@ class Entry(Protocol):
 
     def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int]]]:
         """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays."""
+
+    def function_type(self, base: type[FunctionT], /) -> type[FunctionT]:
+        """Return a subclass of a class with a slot ``trust_input``, whose instances are called as `plan_calls` says."""
+
+    def plan_calls(
+        self,
+        function: object,
+        python: Callable[..., Any],
+        rules: bytes,
+        keywords: tuple[str | None, ...],
+        defaults: tuple[Any, ...],
+        required: object,
+        read: tuple[object, ...],
+        updated: tuple[object, ...],
+        locks: tuple[object, ...],
+        kind: type | None,
+        keys: tuple[Any, ...],
+        /,
+    ) -> None:
+        """Let calls of an instance of such a class compute what this function computes, without Python where that is possible.
+
+        Parameters
+        ----------
+        function
+            The instance.
+        python
+            What is called in its place, with the instance and the arguments, where there is more to do.
+        rules
+            For each argument the `ArgumentRule` flags that are true of it.
+        keywords
+            For each argument its name.
+        defaults, required
+            For each argument its default value, or ``required``.
+        read
+            What holds the values of the inputs after those, in a slot ``value``.
+        updated
+            What the last outputs are stored in, in a slot ``value``.
+        locks
+            What is held meanwhile, in this order.
+        kind, keys
+            How the other outputs are returned: as a list, a tuple, or a dict with these keys; None: as one value.
+        """
 
 
 class Library(Protocol):
@@ -208,7 +265,18 @@ CORE: Final = ("memory.c", "threads.c", "loops.c", "core.c")
 """The files of ``support`` with the services that need no host, in order; they follow ``lamella.h``, and take ``-pthread``."""
 
 
-_OF_PYTHON: Final = ("sorting.c", "blas.c", "scipy_blas.c", "glue.c")
+_OF_PYTHON: Final = (
+    "sorting.c",
+    "blas.c",
+    "scipy_blas.c",
+    "host.h",
+    "array_memory.c",
+    "arrays.c",
+    "services.c",
+    "calling.c",
+    "function.c",
+    "glue.c",
+)
 
 
 def _host_source() -> str:
