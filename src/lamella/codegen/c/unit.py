@@ -31,6 +31,7 @@ _HEADER_ORDER: Final = (
     "indexing",
     "indexed",
     "allocation",
+    "contiguous",
     "reshape",
     "rows",
     "blas",

@@ -139,7 +139,7 @@ def test_gradients_that_are_missing_or_do_not_fit_are_named(library: Path) -> No
 
 
 def test_operands_that_do_not_vary_have_no_derivative() -> None:
-    ldexp = lm.cffi_op("double ldexp(double, int)", grad=lambda x, n: [ldexp(1.0, n), None])
+    ldexp: Elemwise[...] = lm.cffi_op("double ldexp(double, int)", grad=lambda x, n: [ldexp(1.0, n), None])
     x, n = lt.vector("x"), lt.ivector("n")
     z = ldexp(x, n)
     f = lm.function([x, n], [z, lm.grad(lt.sum(z), x)])
@@ -174,9 +174,9 @@ def test_it_pickles(library: Path) -> None:
         ("typedef double real", ValueError, "declares none"),
         ("double sin(double); double cos(double)", ValueError, "declares cos, sin"),
         ("double nosuch(double)", AttributeError, "the C library has no function 'nosuch'"),
-        ("double frexp(double, int *)", TypeError, "argument 1 of frexp is of type `int [*]`"),
+        ("double frexp(double, int *)", TypeError, "need names, each another"),
         ("long double expl(long double)", TypeError, "argument 0 of expl is of type `long double`"),
-        ("void srand(unsigned int)", TypeError, "the result of srand is of type `void`"),
+        ("void srand(unsigned int)", TypeError, "need names, each another"),
         ("char toupper(char)", TypeError, "say `signed char`"),
         ("int rand(void)", TypeError, "takes no arguments"),
         ("int ilogb(double, ...)", TypeError, "takes any number of arguments"),
