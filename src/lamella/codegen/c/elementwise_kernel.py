@@ -124,14 +124,17 @@ def _cost(body: ScalarBody, operands: Named) -> int:
     """
     moved = sum([C_DTYPES[operand.dtype].itemsize for _, operand in operands])
     called = [name for line in body.lines for name in re.findall(r"\b([a-z]\w+)\(", line)]
-    calls = sum([_COSTS.get(name.rstrip("f"), 1000 if name.startswith("lm_") else 500) for name in called])
-    return 60 * moved + 100 * len(body.lines) + calls
+    calls = sum([_COSTS.get(re.sub(r"_\w\d+$|f$", "", name), 1000) for name in called])
+    return 60 * moved + 60 * len(body.lines) + calls
 
 
 _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt", "copysign"), 100) | {
-    "lm_gammaln_f64": 30000,
-    "lm_digamma_f64": 30000,
-    "lm_erfcx_f64": 30000,
+    "lm_round_to_half": 300,
+    "lm_maximum": 200,
+    "lm_minimum": 200,
+    "lm_gammaln": 30000,
+    "lm_digamma": 30000,
+    "lm_erfcx": 30000,
     "fmod": 10000,
     "pow": 3000,
 }

@@ -380,8 +380,8 @@ class Step:
         data = ", ".join([operand.data for operand in operands])
         strides = ", ".join([operand.strides for operand in operands])
         self.emit(
-            f"const lm_loop loop{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}}};",
-            f"call->serve->each(call, &loop{self._n_loops}, {ndim}, {shape},",
+            f"const lm_loop each{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}}};",
+            f"call->serve->each(call, &each{self._n_loops}, {ndim}, {shape},",
             f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
         )
         self._n_loops += 1

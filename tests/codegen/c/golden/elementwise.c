@@ -59,8 +59,8 @@ static int step0(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type0, 2, (const lm_int *const[]){x0.strides, x1.strides}) < 0)) return -1;
-    const lm_loop loop0 = {kernel0, 1, 3, 8, 1300};
-    call->serve->each(call, &loop0, 2, z0->shape,
+    const lm_loop each0 = {kernel0, 1, 3, 8, 1260};
+    call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data, x1.data}, (const lm_int *const[]){z0->strides, x0.strides, x1.strides});
     return 0;
 }
@@ -102,8 +102,8 @@ static int step1(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop loop0 = {kernel1, 1, 2, 8, 1060};
-    call->serve->each(call, &loop0, 2, z0->shape,
+    const lm_loop each0 = {kernel1, 1, 2, 8, 1020};
+    call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;
 }
@@ -145,8 +145,8 @@ static int step2(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop loop0 = {kernel2, 1, 2, 8, 1560};
-    call->serve->each(call, &loop0, 2, z0->shape,
+    const lm_loop each0 = {kernel2, 1, 2, 8, 2020};
+    call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;
 }

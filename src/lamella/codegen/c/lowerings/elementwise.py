@@ -3,7 +3,7 @@
 z = add(x, y)    x : float64[?], y : float64[?]
 ->  if (x.shape[0] != y.shape[0]) goto reference0;
     z.shape[0] = x.shape[0];  (z is allocated)
-    call->serve->each(call, &loop0, 1, z.shape, ...);    (threads may share it)
+    call->serve->each(call, &each0, 1, z.shape, ...);    (threads may share it)
 """
 
 from __future__ import annotations

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from lamella.codegen.c.dtypes import CDType
 from lamella.codegen.c.scalar_body import ScalarBody, ScalarLoop, TypedText, c_expression
@@ -51,8 +54,22 @@ def extremum(name: str, dtype: CDType, operands: Operands, body: ScalarBody) -> 
     x, y = operands
     if dtype.kind in "biu":
         return f"({x} {'>' if name == 'maximum' else '<'} {y} ? {x} : {y})"
+    number = None if dtype.name == "float16" or dtype.kind == "c" else known_number(y)
+    if number is not None and (number or math.copysign(1, number) > 0):
+        # NaN fails the comparison, and is the result: there is an instruction for this. Of zeros, the sign is that of the second operand.
+        chosen = f"({y} {'>' if name == 'maximum' else '<'} {x} ? {y} : {x})"
+        return chosen if number else f"({chosen} + 0)"
     body.need("maths", "complex" if dtype.kind == "c" else "real")
     return f"lm_{name}_{dtype.suffix}({x}, {y})"
+
+
+def known_number(text: str) -> float | None:
+    """Return the number that an operand is, if it is a float's literal, and not infinite or NaN."""
+    literal = _LITERAL.fullmatch(text)
+    return None if literal is None else float.fromhex(literal[1])
+
+
+_LITERAL: Final = re.compile(r"\(?(-?0x[\da-f.]+p[+-]?\d+)f?\)?")
 
 
 @c_expression.register(Clip)

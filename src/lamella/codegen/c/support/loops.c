@@ -1,7 +1,7 @@
 /* Loops over the elements of operands of several dimensions: by one thread in order, or shared by several. */
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 /* Elements, and estimated picoseconds, from which on a pass lets others run. */
@@ -13,9 +13,10 @@
 #define LM_SHARED_TIME 100e6
 #define LM_PART_TIME 50e6
 
-/* Bytes that a pass writes from which on it writes past the caches; those that a block of it writes. */
-#define LM_STREAMED ((lm_int)16 << 20)
-#define LM_STREAMED_BLOCK 8192
+/* Bytes that a pass writes from which on it writes past the caches (they are not read first, then, as what is written to a cache is);
+   those that a block of it writes. */
+#define LM_STREAMED ((lm_int)4 << 20)
+#define LM_STREAMED_BLOCK 4096
 
 /* Whether axis `a` lies outside of axis `b`, by the first operand that can tell; -1 where none can. */
 static int lm_is_outer(const int a, const int b, const int n, const lm_int *const *const strides)
@@ -75,17 +76,32 @@ static int lm_join_nest(
     return 1;
 }
 
-/* Write memory past the caches; the first addresses are equally aligned, or the cost is higher. */
+#if defined(__x86_64__)
+/* Write whole cache lines past the caches. */
+__attribute__((target("avx512f"))) static void lm_stream_lines_512(char *const to, const char *const from, const size_t size)
+{
+    for (size_t i = 0; i < size; i += 64) _mm512_stream_si512((__m512i *)(to + i), _mm512_loadu_si512(from + i));
+}
+
+static void lm_stream_lines_128(char *const to, const char *const from, const size_t size)
+{
+    for (size_t i = 0; i < size; i += 64)
+        for (size_t k = i; k < i + 64; k += 16)
+            _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(from + k)));
+}
+#endif
+
+/* Write memory past the caches, but for parts of cache lines. */
 static void lm_stream(char *const to, const char *const from, const size_t size)
 {
-#if defined(__SSE2__)
-    size_t i = (size_t)(-(uintptr_t)to & 15);
-    if (i > size) i = size;
-    memcpy(to, from, i);
-    for (; i + 64 <= size; i += 64)
-        for (int k = 0; k < 64; k += 16)
-            _mm_stream_si128((__m128i *)(to + i + k), _mm_loadu_si128((const __m128i *)(from + i + k)));
-    memcpy(to + i, from + i, size - i);
+#if defined(__x86_64__)
+    size_t first = (size_t)(-(uintptr_t)to & 63);
+    if (first > size) first = size;
+    const size_t lines = (size - first) & ~(size_t)63, end = first + lines;
+    memcpy(to, from, first);
+    if (__builtin_cpu_supports("avx512f")) lm_stream_lines_512(to + first, from + first, lines);
+    else lm_stream_lines_128(to + first, from + first, lines);
+    memcpy(to + end, from + end, size - end);
 #else
     memcpy(to, from, size);
 #endif
@@ -136,7 +152,7 @@ static void lm_run_range(const lm_nested *const nested, lm_int first, const lm_i
             index[axis] = 0;
         }
     }
-#if defined(__SSE2__)
+#if defined(__x86_64__)
     if (nested->n_streamed > 0) _mm_sfence();
 #endif
 }
@@ -165,6 +181,9 @@ static void lm_nest(
 /* How many operands are written past the caches: all that are written, or none. */
 static int lm_n_streamed(const lm_loop *const loop, const lm_nested *const nested)
 {
+#if !defined(__x86_64__)
+    return 0;
+#endif
     if (loop->itemsize == 0 || nested->total * loop->itemsize * loop->n_out < LM_STREAMED) return 0;
     const lm_int *const step = nested->step + (nested->depth - 1) * loop->n;
     if (nested->length[nested->depth - 1] * loop->itemsize < LM_STREAMED_BLOCK) return 0;

@@ -7,8 +7,8 @@ static int step0(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type2, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop loop0 = {kernel0, 1, 2, 1, 640};
-    call->serve->each(call, &loop0, 2, z0->shape,
+    const lm_loop each0 = {kernel0, 1, 2, 1, 600};
+    call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;
 }
