@@ -7,19 +7,24 @@ element has an accumulator of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
+import numpy as np
 
-from lamella.codegen.c.dtypes import C_DTYPES, literal
+from lamella.codegen.c.dtypes import C_DTYPES, CDType, literal
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
+from lamella.errors import LoweringError
 from lamella.ir import Add, ScalarOp
 
-__all__ = ["Producer", "Reduction", "add_combination", "add_reduction_kernel", "add_total"]
+__all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_reducer", "add_reduction", "add_total"]
 
 _BYTES_OF_LANES = 256
 _BLOCKS_OF_LANES = 8
+_BYTES_OF_A_ROW = 128
+_STREAMS = 4
 
 
 @final
@@ -45,9 +50,18 @@ class Reduction:
     identity: Any
 
     @property
-    def is_pairwise(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether the order of combining matters for the error."""
         return isinstance(self.op, Add) and C_DTYPES[self.accumulator].kind in "fc"
+
+
+@final
+@attrs.frozen
+class ReducedOutput:
+    """An output of a kernel: which result of the elementwise kernel it is, and how that is reduced (None: not at all)."""
+
+    result: int
+    reduction: Reduction | None
 
 
 @final
@@ -70,18 +84,63 @@ class Producer:
     parameters: tuple[tuple[str, str], ...]
 
 
-def add_reduction_kernel(unit: Unit, reduction: Reduction) -> str:
-    """Add the kernel of a reduction to a unit, and return its name. Its operands are accumulators and elements.
+def add_reduction(unit: Unit, reduction: Reduction) -> str:
+    """Add the description of a reduction, an ``lm_reduction``, to a unit, and return its name.
 
     Raises
     ------
     LoweringError
         The function has no expression for these dtypes.
     """
-    combine = add_combination(unit, reduction, reduction.element)
-    merge = add_combination(unit, reduction, reduction.accumulator)
-    total = add_total(unit, reduction)
-    return unit.kernel(_loops(reduction, combine, merge, total), "reduction")
+    acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    rows = _add_rows(unit, reduction)
+    columns = _add_columns(unit, reduction)
+    merge = _add_columns(unit, attrs.evolve(reduction, element=reduction.accumulator))
+    identity = "NULL"
+    if reduction.identity is not None:
+        identity = _stored_literal(reduction.identity, acc)
+    parts = [rows, columns, merge, str(element.itemsize), str(acc.itemsize), identity]
+    return unit.kernel(f"static const lm_reduction {KERNEL_NAME} = {{{', '.join(parts)}}};", "reduction")
+
+
+def add_reducer(
+    unit: Unit, elements: str | None, dtypes: Sequence[str], outputs: Sequence[ReducedOutput], n_read: int
+) -> str:
+    """Add the description of what is computed and reduced in one pass, an ``lm_reducer``, to a unit, and return its name.
+
+    Parameters
+    ----------
+    unit
+        The unit.
+    elements
+        The name of the kernel that computes results from what is read; None where what is read is the only result.
+    dtypes
+        The dtypes of the results.
+    outputs
+        What becomes of them.
+    n_read
+        How many arrays are read.
+
+    Raises
+    ------
+    LoweringError
+        A reduction has no expression for these dtypes; or a result is handed out as a whole more than once.
+    """
+    whole = {output.result: i for i, output in enumerate(outputs) if output.reduction is None}
+    if len(whole) != len([output for output in outputs if output.reduction is None]):
+        raise LoweringError("a result is written as a whole to one output only")
+    reduced = [
+        f"{{{o.result}, {'NULL' if o.reduction is None else f'&{add_reduction(unit, o.reduction)}'}}}" for o in outputs
+    ]
+    sizes = ", ".join([str(C_DTYPES[dtype].itemsize) for dtype in dtypes])
+    places = ", ".join([str(whole.get(result, -1)) for result in range(len(dtypes))])
+    return unit.kernel(
+        f"""static const lm_reducer {KERNEL_NAME} = {{
+    {elements or "NULL"}, {len(dtypes)}, {len(outputs)}, {n_read}, (const lm_int[]){{{sizes}}}, (const int[]){{{places}}},
+    (const lm_reduced[]){{{", ".join(reduced)}}},
+}};""",
+        "reducer",
+    )
 
 
 def add_total(unit: Unit, reduction: Reduction, producer: Producer | None = None) -> str:
@@ -128,7 +187,7 @@ def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | 
 {{indent}}for (int k = {lanes // 2}; k > 0; k /= 2)
 #pragma GCC unroll 1
 {{indent}}    for (int j = 0; j < k; ++j) lane[j] = {merge}(lane[j], lane[j + k]);"""
-    if reduction.is_pairwise:
+    if reduction.is_ordered:
         # Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do.
         before, each_block = f"    {acc.computed} waiting[64];\n    int n_waiting = 0;", f"        {new_lanes}"
         after_block = f"""
@@ -172,29 +231,84 @@ def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | 
 }}"""
 
 
-def _loops(reduction: Reduction, combine: str, merge: str, total: str) -> str:
-    acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
-    place = f"*({acc.storage} *)to"
-    if reduction.identity is None:
-        reduced = f"{total}(n, from, strides[1], so_far)"
-    else:
-        identity = literal(reduction.identity, reduction.accumulator)
-        reduced = f"{merge}(so_far, {total}(n, from, strides[1], {identity}))"
-
-    def kept(acc_stride: str, stride: str) -> str:
-        at, x = f"*({acc.storage} *)(to + i * {acc_stride})", f"*(const {element.storage} *)(from + i * {stride})"
-        return f"{at} = {acc.stored(f'{combine}({acc.loaded(at)}, {element.loaded(x)})')};"
-
-    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
+def _add_rows(unit: Unit, reduction: Reduction) -> str:
+    """Add the function that reduces short rows, one after another."""
+    acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    combine = add_combination(unit, reduction, reduction.element)
+    merge = add_combination(unit, reduction, reduction.accumulator)
+    lanes = max(8, min(32, _BYTES_OF_A_ROW // acc.itemsize))
+    first = x.loaded("row[j]")
+    if reduction.identity is not None and x is not acc:
+        first = f"{combine}({literal(reduction.identity, acc.name)}, {first})"
+    # Unrolled or made vector code, the folding and the rest would be most of the code.
+    return unit.kernel(
+        f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {{
-    char *const to = data[0];
-    const char *const from = data[1];
-    if (strides[0] == 0) {{
-        const {acc.computed} so_far = {acc.loaded(place)};
-        {place} = {acc.stored(reduced)};
-    }} else if (strides[0] == {acc.itemsize} && strides[1] == {element.itemsize}) {{
+    {acc.storage} *const to = ({acc.storage} *)accumulators;
+    for (lm_int r = 0; r < m; ++r) {{
+        const {x.storage} *const row = (const {x.storage} *)(x + r * by);
+        {acc.computed} so_far = {acc.loaded("to[r]")}, lane[{lanes}];
+        lm_int k = 0;
+        if (n >= {lanes}) {{
+            for (int j = 0; j < {lanes}; ++j) lane[j] = {first};
+            for (k = {lanes}; k + {lanes} <= n; k += {lanes})
 #pragma omp simd
-        for (lm_int i = 0; i < n; ++i) {kept(str(acc.itemsize), str(element.itemsize))}
-    }} else
-        for (lm_int i = 0; i < n; ++i) {kept("strides[0]", "strides[1]")}
-}}"""
+                for (int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {x.loaded("row[k + j]")});
+#pragma GCC unroll 1
+            for (int j = 0; k < n; ++j, ++k) lane[j] = {combine}(lane[j], {x.loaded("row[k]")});
+#pragma GCC unroll 1
+            for (int h = {lanes // 2}; h > 0; h /= 2)
+#pragma GCC unroll 1
+                for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);
+            so_far = {merge}(so_far, lane[0]);
+        }}
+#pragma GCC unroll 1
+        for (; k < n; ++k) so_far = {combine}(so_far, {x.loaded("row[k]")});
+        to[r] = {acc.stored("so_far")};
+    }}
+}}""",
+        "rows",
+    )
+
+
+def _add_columns(unit: Unit, reduction: Reduction) -> str:
+    acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    combine = add_combination(unit, reduction, reduction.element)
+    so_far, element = acc.loaded("to[i]"), [x.loaded(f"x{s}[i]") for s in range(_STREAMS)]
+    if x is acc and isinstance(reduction.op, Add):
+        several = f"{combine}({so_far}, {combine}({combine}({element[0]}, {element[1]}), {combine}({element[2]}, {element[3]})))"
+    else:
+        several = so_far
+        for text in element:
+            several = f"{combine}({several}, {text})"
+    rows = " ".join(
+        [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]
+    )
+    return unit.kernel(
+        f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
+{{
+    {acc.storage} *const to = ({acc.storage} *)accumulators;
+    lm_int r = 0;
+    for (; r + {_STREAMS} <= m; r += {_STREAMS}) {{
+        {rows}
+#pragma omp simd
+        for (lm_int i = 0; i < n; ++i) to[i] = {acc.stored(several)};
+    }}
+    for (; r < m; ++r) {{
+        const {x.storage} *const x0 = (const {x.storage} *)(x + r * by);
+#pragma omp simd
+        for (lm_int i = 0; i < n; ++i) to[i] = {acc.stored(f"{combine}({so_far}, {element[0]})")};
+    }}
+}}""",
+        "columns",
+    )
+
+
+def _stored_literal(value: Any, c: CDType) -> str:
+    """Return the address of a constant, as it is stored."""
+    if c.name == "float16":  # of which C may know no constants
+        return f"&(const uint16_t){{{int(np.asarray(value).astype(c.name).view('uint16'))}}}"
+    if c.kind == "c":
+        number = complex(value)
+        return f"&(const {c.storage}){{{number.real.hex()}, {number.imag.hex()}}}"
+    return f"&(const {c.storage}){{{literal(value, c.name)}}}"

@@ -10,89 +10,54 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE double total0(const lm_int n, const char *const data, const lm_int stride, const double first)
+LM_ALONE void rows0(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {
-    double lane[32], total = first;
-    double gathered[256];
-    if (n < 32) {
-        for (lm_int i = 0; i < n; ++i) {
-            const double *const block = (const double *)(data + i * stride);
-            total = combine0(total, block[0]);
-        }
-        return total;
-    }
-    double waiting[64];
-    int n_waiting = 0;
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        const double *block = (const double *)(data + i * stride);
-        if (stride != 8) {
-            for (int j = 0; j < m; ++j) gathered[j] = *(const double *)(data + (i + j) * stride);
-            block = gathered;
-        }
-        int k = 0;
-        for (int j = 0; j < 32; ++j) lane[j] = first;
-        for (; k + 32 <= m; k += 32)
+    double *const to = (double *)accumulators;
+    for (lm_int r = 0; r < m; ++r) {
+        const double *const row = (const double *)(x + r * by);
+        double so_far = to[r], lane[16];
+        lm_int k = 0;
+        if (n >= 16) {
+            for (int j = 0; j < 16; ++j) lane[j] = row[j];
+            for (k = 16; k + 16 <= n; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 32; ++j) lane[j] = combine0(lane[j], block[k + j]);
-        for (; k < m; ++k) total = combine0(total, block[k]);
+                for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], row[k + j]);
 #pragma GCC unroll 1
-        for (int k = 16; k > 0; k /= 2)
+            for (int j = 0; k < n; ++j, ++k) lane[j] = combine0(lane[j], row[k]);
 #pragma GCC unroll 1
-            for (int j = 0; j < k; ++j) lane[j] = combine0(lane[j], lane[j + k]);
-        waiting[n_waiting++] = lane[0];
-        for (lm_int number = i / 256 + 1; number % 2 == 0; number /= 2, --n_waiting)
-            waiting[n_waiting - 2] = combine0(waiting[n_waiting - 2], waiting[n_waiting - 1]);
+            for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+                for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
+            so_far = combine0(so_far, lane[0]);
+        }
+#pragma GCC unroll 1
+        for (; k < n; ++k) so_far = combine0(so_far, row[k]);
+        to[r] = so_far;
     }
-    while (n_waiting > 0) total = combine0(total, waiting[--n_waiting]);
-    return total;
 }
 
-static void reduction0(const lm_int n, char *const *const data, const lm_int *const strides)
+LM_ALONE void columns0(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {
-    char *const to = data[0];
-    const char *const from = data[1];
-    if (strides[0] == 0) {
-        const double so_far = *(double *)to;
-        *(double *)to = combine0(so_far, total0(n, from, strides[1], 0x0.0p+0));
-    } else if (strides[0] == 8 && strides[1] == 8) {
+    double *const to = (double *)accumulators;
+    lm_int r = 0;
+    for (; r + 4 <= m; r += 4) {
+        const double *const x0 = (const double *)(x + (r + 0) * by); const double *const x1 = (const double *)(x + (r + 1) * by); const double *const x2 = (const double *)(x + (r + 2) * by); const double *const x3 = (const double *)(x + (r + 3) * by);
 #pragma omp simd
-        for (lm_int i = 0; i < n; ++i) *(double *)(to + i * 8) = combine0(*(double *)(to + i * 8), *(const double *)(from + i * 8));
-    } else
-        for (lm_int i = 0; i < n; ++i) *(double *)(to + i * strides[0]) = combine0(*(double *)(to + i * strides[0]), *(const double *)(from + i * strides[1]));
-}
-
-LM_INLINE void element0(double *const o0)
-{
-    const double t0 = 0x0.0p+0;
-    *o0 = t0;
-}
-
-LM_ALONE void loop0(const lm_int n, double *const o0)
-{
+        for (lm_int i = 0; i < n; ++i) to[i] = combine0(to[i], combine0(combine0(x0[i], x1[i]), combine0(x2[i], x3[i])));
+    }
+    for (; r < m; ++r) {
+        const double *const x0 = (const double *)(x + r * by);
 #pragma omp simd
-    for (lm_int i = 0; i < n; ++i) element0(o0 + i);
-}
-
-LM_ALONE void scatter0(const int m, char *const to, const lm_int stride, const double *const from)
-{
-    for (int j = 0; j < m; ++j) *(double *)(to + j * stride) = from[j];
-}
-
-static void kernel0(const lm_int n, char *const *const data, const lm_int *const strides)
-{
-    if (strides[0] == 8) {
-        loop0(n, (double *)data[0]);
-        return;
-    }
-    double b0[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-
-        loop0(m, (double *)b0);
-        scatter0(m, data[0] + i * strides[0], strides[0], b0);
+        for (lm_int i = 0; i < n; ++i) to[i] = combine0(to[i], x0[i]);
     }
 }
+
+static const lm_reduction reduction0 = {rows0, columns0, columns0, 8, 8, &(const double){0x0.0p+0}};
+
+static const lm_reducer reducer0 = {
+    NULL, 1, 1, 1, (const lm_int[]){8}, (const int[]){-1},
+    (const lm_reduced[]){{0, &reduction0}},
+};
 
 /* Sum(float64[?, ?]) */
 static int step0(lm_call *const call, void *const *const operands)
@@ -102,10 +67,7 @@ static int step0(lm_call *const call, void *const *const operands)
     lm_array1 *const z0 = operands[1];
     z0->shape[0] = x0.shape[0];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type1, 0, NULL) < 0)) return -1;
-    call->serve->nest(call, kernel0, 1, 1, z0->shape,
-                      (char *const[]){z0->data}, (const lm_int *const[]){z0->strides});
-    call->serve->nest(call, reduction0, 2, 2, x0.shape,
-                      (char *const[]){z0->data, x0.data}, (const lm_int *const[]){(const lm_int[]){z0->strides[0], 0}, x0.strides});
+    if (LM_UNLIKELY(call->serve->reduce(call, &reducer0, 2, x0.shape, (char *const[]){z0->data, x0.data}, (const lm_int *const[]){(const lm_int[]){z0->strides[0], 0}, x0.strides}) < 0)) return -1;
     return 0;
 }
 

@@ -54,7 +54,9 @@ def test_reductions_of_a_sum_and_the_sum_itself(dtype: str) -> None:
     for shape in ((3, 40), (40, 3), (2, 1300), (1300, 2), (1, 1)):
         values = spread_values(dtype, shape[0] * shape[1])
         if dtype not in ("bool", "uint8"):
-            values = (np.sign(values) * np.minimum(np.abs(values), 3)).astype(dtype)
+            # No product overflows: what infinity times 0 is, depends on the order of factors.
+            largest = 3 if dtype == "int64" else 1
+            values = (np.sign(values) * np.minimum(np.abs(values), largest)).astype(dtype)
         array = values.reshape(shape)
         row = array[:1] // 2 if dtype in ("int64", "uint8") else array[:1]
         for given in (array, np.asfortranarray(array), np.repeat(array, 2, axis=1)[:, ::2]):

@@ -37,6 +37,7 @@ PLAIN_SERVICES: Final = {
     "allocate_escaping": "lm_allocate",
     "release": "lm_plain_release",
     "nest": "lm_nest",
+    "reduce": "lm_reduce",
     "each": "lm_each",
     "parallel": "lm_parallel",
     "copy": "lm_copy",

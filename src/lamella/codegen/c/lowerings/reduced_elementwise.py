@@ -1,8 +1,8 @@
 """`ReducedElemwise`: elements are computed and reduced in one pass.
 
 z = sum(exp(x), axis=1)    x : float64[?, ?]
-->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
-    call->serve->nest(call, kernel1, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+->  z.shape[0] = x.shape[0];  (z is allocated)
+    call->serve->reduce(call, &reducer0, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import attrs
 
 from lamella.codegen.c.elementwise_kernel import add_elementwise_kernel
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.common_kernels import cast_kernel, fill_kernel
+from lamella.codegen.c.lowerings.common_kernels import cast_kernel
 from lamella.codegen.c.lowerings.elementwise import broadcast_lengths, check_guard, operand_of
 from lamella.codegen.c.lowerings.moves import whole_view
-from lamella.codegen.c.lowerings.reduction import identity_of
-from lamella.codegen.c.reduced_kernel import ReducedOutput, add_reduced_kernel
-from lamella.codegen.c.reduction_kernel import Reduction
+from lamella.codegen.c.lowerings.reduction import identity_of, reduce
+from lamella.codegen.c.reduction_kernel import ReducedOutput, Reduction, add_reducer
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.errors import LoweringError
@@ -28,7 +27,7 @@ from lamella.ir import CAReduce, Max, Min, ReducedElemwise, TensorType
 
 @c_lowering.register(ReducedElemwise)
 def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
-    """Broadcast; fill accumulators; compute each element and combine it."""
+    """Broadcast; compute each element and combine it."""
     inputs = step.inputs
     operands = [operand_of(x) for x in inputs]
     _, dtypes = op.scalar_op.loop([x.type.dtype for x in inputs])
@@ -38,8 +37,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
         ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
         for result, reduction in zip(op.results, op.reductions, strict=True)
     ]
-    variable = [operand for operand in operands if operand.constant is None]
-    kernel = add_reduced_kernel(step.unit, elementwise, dtypes, outputs, variable)
+    reducer = add_reducer(step.unit, elementwise.loops, dtypes, outputs, len(read))
     lengths = broadcast_lengths(step, inputs)
     for reduction in op.reductions:
         if isinstance(reduction, Max | Min):
@@ -60,7 +58,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
             accumulator = _Accumulator.begun(step, i, output.reduction, reduction.axes, lengths, read)
             accumulators.append(accumulator)
             written.append(accumulator.strided)
-    step.nest(kernel, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
+    reduce(step, reducer, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
     for accumulator in accumulators:
         accumulator.finish(step)
 
@@ -89,7 +87,7 @@ class _Accumulator:
         lengths: Sequence[str],
         read: Sequence[Array],
     ) -> _Accumulator:
-        """Give the output memory, and fill the accumulators with the identity."""
+        """Give the output and the accumulators memory."""
         kept = [axis for axis in range(len(lengths)) if axis not in axes]
         like = [Strided(x.data, integers([x.stride(axis) for axis in kept])) for x in read] if len(kept) > 1 else []
         z = step.allocate([lengths[axis] for axis in kept], index=index, like=like)
@@ -97,10 +95,7 @@ class _Accumulator:
         wide = TensorType(reduction.accumulator, z.type.shape)
         array = Array(name, wide, step.unit.tensor_type(wide))
         if not kept:
-            body = ScalarBody()
-            first = body.constant(reduction.identity, reduction.accumulator)
-            step.unit.need(*body.headers)
-            step.emit(f"{array.c.storage} {name} = {array.c.stored(first.text)};")
+            step.emit(f"{array.c.storage} {name};")
             return cls(z, array, Strided(f"(char *)&{name}", integers(["0"] * len(lengths))))
         if reduction.accumulator == z.type.dtype:
             array = z
@@ -109,8 +104,6 @@ class _Accumulator:
             step.emit(*[f"{name}.shape[{axis}] = {z.length(axis)};" for axis in range(z.ndim)])
             strides = f"(const lm_int *const[]){{{z.strides}}}"
             step.attempt(f"call->serve->allocate(call, {array.address}, &{array.type_name}, 1, {strides})")
-        fill = fill_kernel(step.unit, array.type.dtype, reduction.identity)
-        step.nest(fill.loops, z.shape, z.ndim, [array.strided])
         remaining = iter(range(z.ndim))
         strides = integers(["0" if axis in axes else array.stride(next(remaining)) for axis in range(len(lengths))])
         return cls(z, array, Strided(array.data, strides))

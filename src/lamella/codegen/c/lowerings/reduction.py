@@ -1,13 +1,14 @@
 """Reductions along axes: accumulators, which stand still along the axes that are reduced, and one pass over all elements.
 
 z = sum(x, axis=1)    x : float64[?, ?]
-->  z.shape[0] = x.shape[0];  (z is allocated, and filled with 0)
-    call->serve->nest(call, reduction0, 2, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+->  z.shape[0] = x.shape[0];  (z is allocated)
+    call->serve->reduce(call, &reducer0, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any as Value
 from typing import Final
 
@@ -15,8 +16,8 @@ import numpy as np
 
 from lamella.codegen.c.dtypes import C_DTYPES
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.lowerings.common_kernels import cast_kernel, copy_kernel, fill_kernel
-from lamella.codegen.c.reduction_kernel import Reduction, add_reduction_kernel
+from lamella.codegen.c.lowerings.common_kernels import cast_kernel
+from lamella.codegen.c.reduction_kernel import ReducedOutput, Reduction, add_reducer
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.errors import LoweringError
@@ -34,7 +35,7 @@ from lamella.ir import (
     TensorType,
 )
 
-__all__ = ["identity_of"]
+__all__ = ["identity_of", "reduce"]
 
 _IDENTITIES: Final[dict[type[CAReduce], Value]] = {
     All: 1,
@@ -75,7 +76,8 @@ def reduction(op: CAReduce, step: Step) -> None:
     (x,) = step.inputs
     accumulator, _ = op.loop(x.type.dtype)
     identity = None if isinstance(op, Max | Min) else identity_of(op, accumulator)
-    kernel = add_reduction_kernel(step.unit, Reduction(op.scalar_op, x.type.dtype, accumulator, identity))
+    output = ReducedOutput(0, Reduction(op.scalar_op, x.type.dtype, accumulator, identity))
+    reducer = add_reducer(step.unit, None, [x.type.dtype], [output], 1)
     if identity is None:
         for axis in op.axes:
             step.require(f"{x.length(axis)} > 0")
@@ -84,9 +86,9 @@ def reduction(op: CAReduce, step: Step) -> None:
     z = step.allocate([x.length(axis) for axis in kept], like=[laid_out])
 
     if not kept:
-        _to_number(step, x, z, kernel, accumulator, identity)
+        _to_number(step, x, z, reducer, accumulator)
     elif accumulator == z.type.dtype:
-        _to_array(step, x, z, kernel, op.axes, identity)
+        _to_array(step, x, z, reducer, op.axes)
     else:
         name = f"acc{step.number}"
         wide = TensorType(accumulator, z.type.shape)
@@ -95,24 +97,21 @@ def reduction(op: CAReduce, step: Step) -> None:
         step.emit(*[f"{name}.shape[{axis}] = {z.length(axis)};" for axis in range(z.ndim)])
         strides = f"(const lm_int *const[]){{{z.strides}}}"
         step.attempt(f"call->serve->allocate(call, {acc.address}, &{acc.type_name}, 1, {strides})")
-        _to_array(step, x, acc, kernel, op.axes, identity)
+        _to_array(step, x, acc, reducer, op.axes)
         cast = cast_kernel(step.unit, accumulator, z.type.dtype)
         step.nest(cast.loops, z.shape, z.ndim, [z.strided, acc.strided])
         step.emit(f"lm_release(call, &{name}.block);")
 
 
-def _to_number(step: Step, x: Array, z: Array, kernel: str, accumulator: str, identity: Value) -> None:
+def _to_number(step: Step, x: Array, z: Array, reducer: str, accumulator: str) -> None:
     """Reduce all axes: the accumulator is a variable."""
     name = f"acc{step.number}"
     body = ScalarBody()
-    if identity is None:
-        first = TypedText(x.c.loaded(f"*(const {x.c.storage} *){x.data}"), x.type.dtype)
-    else:
-        first = body.constant(identity, accumulator)
     wide = TensorType(accumulator, ())
     acc = Array(name, wide, step.unit.tensor_type(wide))
-    step.emit(f"{acc.c.storage} {name} = {acc.c.stored(body.cast(first, accumulator).text)};")
-    step.nest(kernel, x.shape, x.ndim, [Strided(f"(char *)&{name}", integers(["0"] * x.ndim)), x.strided])
+    step.emit(f"{acc.c.storage} {name};")
+    zeros = integers(["0"] * x.ndim)
+    reduce(step, reducer, x.shape, x.ndim, [Strided(f"(char *)&{name}", zeros), x.strided])
     result = body.cast(TypedText(acc.c.loaded(name), accumulator), z.type.dtype)
     if body.lines:
         raise LoweringError(f"{accumulator} is not cast to {z.type.dtype} in one expression")
@@ -120,15 +119,30 @@ def _to_number(step: Step, x: Array, z: Array, kernel: str, accumulator: str, id
     step.emit(f"{z.element} = {z.c.stored(result.text)};")
 
 
-def _to_array(step: Step, x: Array, acc: Array, kernel: str, axes: tuple[int, ...], identity: Value) -> None:
+def _to_array(step: Step, x: Array, acc: Array, reducer: str, axes: tuple[int, ...]) -> None:
     """Reduce some axes: the accumulators have the others."""
     kept = iter(range(acc.ndim))
     strides = integers(["0" if axis in axes else acc.stride(next(kept)) for axis in range(x.ndim)])
-    if identity is None:
-        beginning = integers([x.stride(axis) for axis in range(x.ndim) if axis not in axes])
-        copy = copy_kernel(step.unit, x.type.dtype)
-        step.nest(copy.loops, acc.shape, acc.ndim, [acc.strided, Strided(x.data, beginning)])
-    else:
-        fill = fill_kernel(step.unit, acc.type.dtype, identity)
-        step.nest(fill.loops, acc.shape, acc.ndim, [acc.strided])
-    step.nest(kernel, x.shape, x.ndim, [Strided(acc.data, strides), x.strided])
+    reduce(step, reducer, x.shape, x.ndim, [Strided(acc.data, strides), x.strided])
+
+
+def reduce(step: Step, reducer: str, shape: str, ndim: int, operands: Sequence[Strided]) -> None:
+    """Let the host compute elements and reduce them.
+
+    Parameters
+    ----------
+    step
+        The step.
+    reducer
+        The name of what `add_reducer` added.
+    shape, ndim
+        The expression for the array of lengths, and how many there are.
+    operands
+        The outputs, whose strides are 0 along axes that are reduced, and what is read.
+    """
+    data = ", ".join([operand.data for operand in operands])
+    strides = ", ".join([operand.strides for operand in operands])
+    step.attempt(
+        f"call->serve->reduce(call, &{reducer}, {ndim}, {shape}, (char *const[]){{{data}}},"
+        f" (const lm_int *const[]){{{strides}}})"
+    )

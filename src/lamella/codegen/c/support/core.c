@@ -123,15 +123,16 @@ LM_COPY_KERNEL(4)
 LM_COPY_KERNEL(8)
 LM_COPY_KERNEL(16)
 
+static lm_kernel lm_copy_kernel(const lm_int itemsize)
+{
+    return itemsize == 1 ? lm_copy1 : itemsize == 2 ? lm_copy2 : itemsize == 4 ? lm_copy4 : itemsize == 8 ? lm_copy8 : lm_copy16;
+}
+
 static void lm_copy(
     lm_call *const call, const lm_int itemsize, const int ndim, const lm_int *const shape, char *const to,
     const lm_int *const to_strides, const char *const from, const lm_int *const from_strides)
 {
-    const lm_kernel kernel = itemsize == 1 ? lm_copy1
-                             : itemsize == 2 ? lm_copy2
-                             : itemsize == 4 ? lm_copy4
-                             : itemsize == 8 ? lm_copy8
-                                             : lm_copy16;
+    const lm_kernel kernel = lm_copy_kernel(itemsize);
     lm_nest(
         call, kernel, 2, ndim, shape, (char *const[]){to, (char *)from}, (const lm_int *const[]){to_strides, from_strides});
 }

@@ -63,6 +63,29 @@ typedef struct {
     lm_int picoseconds;  /* that an element takes, about */
 } lm_loop;
 
+/* How elements are combined with accumulators. Both lie side by side, but for rows of elements, which are `by` bytes apart. */
+typedef struct {
+    void (*rows)(lm_int n, lm_int m, const char *x, lm_int by, char *to);    /* each of `m` rows of few elements with one of `m` */
+    void (*columns)(lm_int n, lm_int m, const char *x, lm_int by, char *to); /* `m` rows of `n` with `n` accumulators */
+    void (*merge)(lm_int n, lm_int m, const char *x, lm_int by, char *to);   /* as `columns`, for rows of accumulators */
+    lm_int size, accumulator_size;
+    const void *identity; /* what accumulators begin with; NULL for any of the elements */
+} lm_reduction;
+
+/* Which result of a kernel an output is made of, and how; without a reduction, of its elements as they are. */
+typedef struct {
+    int result;
+    const lm_reduction *reduction;
+} lm_reduced;
+
+typedef struct {
+    lm_kernel elements;  /* computes results from what is read; NULL where the only result is what is read */
+    int n_results, n_outputs, n_read;
+    const lm_int *sizes; /* of an element of each result */
+    const int *whole;    /* for each result, the output that has its elements as they are, or -1 */
+    const lm_reduced *outputs;
+} lm_reducer;
+
 /* A part of some work. */
 typedef void (*lm_part)(void *data, int part);
 
@@ -82,6 +105,10 @@ typedef struct {
     /* The same for a kernel whose elements are independent: threads may share them, in any order. Where that is long work, others
        are let run meanwhile: it must not be called between `unlock` and `lock`. */
     void (*each)(lm_call *, const lm_loop *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Compute elements and reduce them; threads may share the work. Operands of one shape: the outputs, whose strides are 0 along axes
+       that are reduced, and what is read. It must not be called between `unlock` and `lock`. */
+    int (*reduce)(
+        lm_call *, const lm_reducer *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
     /* Call a function with each of the numbers from 0 to before `n_parts` once: by several threads at a time where the call has more
        than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
        threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.

@@ -88,6 +88,7 @@ static const lm_services lm_python_services = {
     .release_object = lm_host_release_object,
     .share_object = lm_host_share_object,
     .nest = lm_nest,
+    .reduce = lm_reduce,
     .each = lm_each,
     .parallel = lm_parallel,
     .copy = lm_copy,

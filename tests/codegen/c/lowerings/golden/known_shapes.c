@@ -45,9 +45,8 @@ static int step2(lm_call *const call, void *const *const operands)
     const lm_array1 x0 = *(const lm_array1 *)operands[0];
     lm_array0 *const z0 = operands[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, z0, &type5, 0, NULL) < 0)) return -1;
-    double acc = 0x0.0p+0;
-    call->serve->nest(call, reduction0, 2, 1, x0.shape,
-                      (char *const[]){(char *)&acc, x0.data}, (const lm_int *const[]){(const lm_int[]){0}, x0.strides});
+    double acc;
+    if (LM_UNLIKELY(call->serve->reduce(call, &reducer0, 1, x0.shape, (char *const[]){(char *)&acc, x0.data}, (const lm_int *const[]){(const lm_int[]){0}, x0.strides}) < 0)) return -1;
     *(double *)z0->data = acc;
     return 0;
 }

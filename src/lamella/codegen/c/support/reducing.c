@@ -1,0 +1,539 @@
+/* Reductions: elements, as they lie in memory or as a kernel computes them, are combined with the accumulators they belong to.
+
+   The two innermost axes of a nest of loops are gone through in tiles. A vector is reduced as a matrix, whose rows are added to each other
+   first: memory delivers several streams faster than one, and sums are made pairwise. Which elements are added up with which depends
+   on shapes alone, not on how many threads there are. */
+
+/* Elements in a row that are reduced without making a matrix of them. */
+#define LM_SHORT 128
+
+/* A vector that is longer is gone through in runs, of which some are added to each other. */
+#define LM_LONG_VECTOR 4096
+#define LM_RUN 1024
+#define LM_RUNS 16
+
+/* Bytes of elements that are computed at once. */
+#define LM_COMPUTED_BYTES 16384
+
+#define LM_LARGEST_ITEM 16
+
+/* Accumulators that stay in the nearest cache. */
+#define LM_STRIP 4096
+
+/* Elements from which on a reduction is done in pieces, each with accumulators of its own; and how many of these at most. */
+#define LM_PIECE 65536
+#define LM_MOST_PIECES 64
+
+typedef struct {
+    const lm_reducer *how;
+    int depth, n;
+    lm_int *length;  /* of each axis, the innermost one last */
+    lm_int *step;    /* for each axis, the stride of each operand */
+    char **data;
+    int axis;        /* what is divided into pieces */
+    lm_int piece;
+    char *partial;   /* accumulators of the pieces; NULL where each piece has a part of the others to itself */
+    lm_int partial_size;
+    lm_int rest;     /* elements behind the last of the innermost rows */
+    lm_int tile;     /* elements that are computed at once */
+    const lm_int *place; /* for each output, where in the accumulators of a piece its own are; -1 for elements as such */
+} lm_reducing;
+
+/* Totals of 1, 2, 4, ... tiles wait for their like, as the digits of a binary counter do. */
+typedef struct {
+    char *to;        /* the accumulator that they belong to */
+    lm_int count;
+    int n;
+    char total[64][LM_LARGEST_ITEM];
+} lm_waiting;
+
+typedef struct {
+    lm_waiting *waiting;   /* for each output */
+    char *lanes;           /* accumulators of a vector */
+    char *const *computed; /* for each result, memory for elements */
+} lm_scratch;
+
+static void lm_finish_waiting(lm_waiting *const waiting, const lm_reduction *const how)
+{
+    while (waiting->n > 1) {
+        --waiting->n;
+        how->merge(1, 1, waiting->total[waiting->n], 0, waiting->total[waiting->n - 1]);
+    }
+    if (waiting->n == 1) how->merge(1, 1, waiting->total[0], 0, waiting->to);
+    waiting->n = 0;
+    waiting->count = 0;
+}
+
+static void lm_add_total(lm_waiting *const waiting, const lm_reduction *const how, const char *const total, char *const to)
+{
+    if (waiting->to != to) {
+        lm_finish_waiting(waiting, how);
+        waiting->to = to;
+    }
+    memcpy(waiting->total[waiting->n++], total, (size_t)how->accumulator_size);
+    for (lm_int number = ++waiting->count; number % 2 == 0; number /= 2) {
+        --waiting->n;
+        how->merge(1, 1, waiting->total[waiting->n], 0, waiting->total[waiting->n - 1]);
+    }
+}
+
+/* Begin `n` accumulators, where one of those that they are combined with in the end is at `to`. */
+static void lm_begin_lanes(const lm_reduction *const how, char *const lanes, const lm_int n, const char *const to)
+{
+    lm_fill(lanes, how->identity != NULL ? how->identity : to, (size_t)how->accumulator_size, (size_t)n);
+}
+
+/* Combine `n` accumulators with one, and forget them. */
+static void lm_reduce_lanes(const lm_reduction *const how, char *const lanes, lm_int n, char *const to)
+{
+    const lm_int size = how->accumulator_size;
+    for (lm_int width = n / 5; n > LM_SHORT; n -= 4 * width, width = n / 5)
+        how->merge(width, 4, lanes + (n - 4 * width) * size, width * size, lanes);
+    if (how->merge == how->columns) {
+        how->rows(n, 1, lanes, 0, to);
+        return;
+    }
+    for (; n > 1; n -= n / 2) how->merge(n / 2, 1, lanes + (n - n / 2) * size, 0, lanes);
+    how->merge(1, 1, lanes, 0, to);
+}
+
+/* Combine a vector with one accumulator, given memory for a fourth as many. */
+static void lm_reduce_vector(const lm_reduction *const how, const lm_int n, const char *const x, char *const lanes, char *const to)
+{
+    if (n <= LM_SHORT) {
+        how->rows(n, 1, x, 0, to);
+        return;
+    }
+    const lm_int width = n / 64 * 16;
+    lm_begin_lanes(how, lanes, width, to);
+    how->columns(width, 4, x, width * how->size, lanes);
+    for (lm_int done = 4 * width; done < n; done += width)
+        how->columns(n - done < width ? n - done : width, 1, x + done * how->size, 0, lanes);
+    lm_reduce_lanes(how, lanes, width, to);
+}
+
+/* Combine all elements of `m` rows with one accumulator. */
+static void lm_reduce_all(
+    const lm_scratch *const scratch, lm_waiting *const waiting, const lm_reduction *const how, const lm_int n, const lm_int m,
+    const char *const x, const lm_int by, char *const to)
+{
+    char total[LM_LARGEST_ITEM];
+    if (m == 1 || (by == n * how->size && n * m <= LM_LONG_VECTOR)) {
+        lm_begin_lanes(how, total, 1, to);
+        lm_reduce_vector(how, n * m, x, scratch->lanes, total);
+        lm_add_total(waiting, how, total, to);
+        return;
+    }
+    const lm_int most = LM_RUNS * (n < LM_RUN / LM_RUNS ? 4 : 1);
+    for (lm_int r = 0; r < m; r += most) {
+        lm_begin_lanes(how, scratch->lanes, n, to);
+        how->columns(n, m - r < most ? m - r : most, x + r * by, by, scratch->lanes);
+        lm_begin_lanes(how, total, 1, to);
+        lm_reduce_lanes(how, scratch->lanes, n, total);
+        lm_add_total(waiting, how, total, to);
+    }
+}
+
+/* Combine each of `m` rows with an accumulator of its own, `apart` bytes from the one before it. */
+static void lm_reduce_rows(
+    const lm_scratch *const scratch, const lm_reduction *const how, const lm_int n, const lm_int m, const char *const x,
+    const lm_int by, char *const to, const lm_int apart)
+{
+    if (n <= LM_SHORT && apart == how->accumulator_size) how->rows(n, m, x, by, to);
+    else
+        for (lm_int r = 0; r < m; ++r) {
+            char total[LM_LARGEST_ITEM];
+            lm_begin_lanes(how, total, 1, to + r * apart);
+            lm_reduce_vector(how, n, x + r * by, scratch->lanes, total);
+            how->merge(1, 1, total, 0, to + r * apart);
+        }
+}
+
+/* Combine each of `n` columns with an accumulator of its own. */
+static void lm_reduce_columns(
+    const lm_reduction *const how, const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const to,
+    const lm_int apart)
+{
+    enum { FEW = 32, MANY = 64 };
+    if (apart != how->accumulator_size) {
+        for (lm_int i = 0; i < n; ++i) how->columns(1, m, x + i * how->size, by, to + i * apart);
+        return;
+    }
+    const lm_int side_by_side = MANY / n;
+    if (n > FEW || by != n * how->size || m < 4 * side_by_side) {
+        how->columns(n, m, x, by, to);
+        return;
+    }
+    /* Short rows: several of them are one, with more accumulators. */
+    _Alignas(64) char wide[MANY * LM_LARGEST_ITEM];
+    for (lm_int k = 0; k < side_by_side; ++k) {
+        char *const lanes = wide + k * n * how->accumulator_size;
+        if (how->identity != NULL) lm_begin_lanes(how, lanes, n, NULL);
+        else memcpy(lanes, to, (size_t)(n * how->accumulator_size));
+    }
+    how->columns(n * side_by_side, m / side_by_side, x, by * side_by_side, wide);
+    how->merge(n, side_by_side, wide, n * how->accumulator_size, to);
+    const lm_int done = m / side_by_side * side_by_side;
+    how->columns(n, m - done, x + done * by, by, to);
+}
+
+/* Combine the elements of a tile with their accumulators, `across` bytes apart from column to column and `down` from row to row. */
+static void lm_reduce_tile(
+    const lm_scratch *const scratch, const int output, const lm_reduction *const how, const lm_int n, const lm_int m,
+    const char *const x, const lm_int by, char *const to, const lm_int across, const lm_int down)
+{
+    const int columns = across != 0 && n > 1, rows = down != 0 && m > 1;
+    if (!columns && !rows) lm_reduce_all(scratch, &scratch->waiting[output], how, n, m, x, by, to);
+    else if (!columns) lm_reduce_rows(scratch, how, n, m, x, by, to, down);
+    else if (!rows) lm_reduce_columns(how, n, m, x, by, to, across);
+    else
+        for (lm_int r = 0; r < m; ++r) lm_reduce_columns(how, n, 1, x + r * by, by, to + r * down, across);
+}
+
+/* Bring elements that are not side by side into a tile. */
+static void lm_gather(
+    const lm_int size, const lm_int n, const lm_int m, const char *const from, const lm_int across, const lm_int down, char *to)
+{
+    const lm_kernel copy = lm_copy_kernel(size);
+    for (lm_int r = 0; r < m; ++r, to += n * size)
+        copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
+}
+
+/* Compute the elements of a tile; say where those of each result are, and how far its rows are apart. */
+static void lm_compute_tile(
+    const lm_reducing *const r, const lm_scratch *const scratch, const lm_int n, const lm_int m, char *const *const at,
+    const lm_int *const down, const lm_int *const across, const char **const x, lm_int *const by)
+{
+    const lm_reducer *const how = r->how;
+    const int first = how->n_outputs;
+    if (how->elements == NULL) {
+        x[0] = at[first];
+        by[0] = down[first];
+        if (n == 1 || across[first] == how->sizes[0]) return;
+        lm_gather(how->sizes[0], n, m, at[first], across[first], down[first], scratch->computed[0]);
+        x[0] = scratch->computed[0];
+        by[0] = n * how->sizes[0];
+        return;
+    }
+    const int n_operands = how->n_results + r->n - first;
+    char *place[n_operands];
+    lm_int inner[n_operands], outer[n_operands];
+    for (int k = 0; k < how->n_results; ++k) {
+        const int whole = how->whole[k];
+        place[k] = whole < 0 ? scratch->computed[k] : at[whole];
+        inner[k] = whole < 0 ? how->sizes[k] : across[whole];
+        outer[k] = whole < 0 ? n * how->sizes[k] : down[whole];
+        x[k] = place[k];
+        by[k] = outer[k];
+    }
+    for (int k = first; k < r->n; ++k) {
+        place[how->n_results + k - first] = at[k];
+        inner[how->n_results + k - first] = across[k];
+        outer[how->n_results + k - first] = down[k];
+    }
+    int joined = 1;
+    for (int k = 0; k < n_operands; ++k) joined = joined && outer[k] == n * inner[k];
+    if (joined || m == 1) how->elements(n * m, place, inner);
+    else
+        for (lm_int i = 0;;) {
+            how->elements(n, place, inner);
+            if (++i == m) break;
+            for (int k = 0; k < n_operands; ++k) place[k] += outer[k];
+        }
+    for (int k = 0; k < how->n_results; ++k) {
+        if (how->whole[k] < 0 || inner[k] == how->sizes[k] || n == 1) continue;
+        lm_gather(how->sizes[k], n, m, x[k], inner[k], outer[k], scratch->computed[k]);
+        x[k] = scratch->computed[k];
+        by[k] = n * how->sizes[k];
+    }
+}
+
+/* Whether all outputs but elements as such are reduced along an axis, or (`kept`) none is. */
+static int lm_all_reduce(const lm_reducing *const r, const int axis, const int kept)
+{
+    for (int k = 0; k < r->how->n_outputs; ++k)
+        if (r->how->outputs[k].reduction != NULL && (r->step[axis * r->n + k] != 0) != kept) return 0;
+    return 1;
+}
+
+/* Go through the two innermost axes: `m` rows of `n` elements. */
+static void lm_reduce_plane(
+    const lm_reducing *const r, const lm_scratch *const scratch, const lm_int n, const lm_int m, char *const *const data,
+    const lm_int *const down, const lm_int *const across)
+{
+    const lm_reducer *const how = r->how;
+    const int is_direct = how->elements == NULL && (n == 1 || across[how->n_outputs] == how->sizes[0]);
+    const lm_int strip = n < LM_STRIP ? n : LM_STRIP;
+    /* Several rows are added to accumulators at once. */
+    const lm_int most = is_direct ? strip : lm_all_reduce(r, r->depth - 1, 1) ? r->tile / 4 : r->tile;
+    const lm_int width = strip < most ? strip : most, height = is_direct ? m : r->tile / width;
+
+    char *at[r->n];
+    const char *x[how->n_results];
+    lm_int by[how->n_results];
+    for (lm_int s = 0; s < n; s += strip) {
+        const lm_int end = n - s < strip ? n : s + strip;
+        for (lm_int i = 0; i < m; i += height) {
+            const lm_int high = m - i < height ? m - i : height;
+            for (lm_int c = s; c < end; c += width) {
+                const lm_int wide = end - c < width ? end - c : width;
+                for (int k = 0; k < r->n; ++k) at[k] = data[k] + i * down[k] + c * across[k];
+                lm_compute_tile(r, scratch, wide, high, at, down, across, x, by);
+                for (int k = 0; k < how->n_outputs; ++k) {
+                    const lm_reduced *const output = &how->outputs[k];
+                    if (output->reduction != NULL)
+                        lm_reduce_tile(
+                            scratch, k, output->reduction, wide, high, x[output->result], by[output->result], at[k], across[k],
+                            down[k]);
+                }
+            }
+        }
+    }
+}
+
+static void lm_reduce_piece(void *const context, const int number)
+{
+    const lm_reducing *const r = context;
+    const lm_reducer *const how = r->how;
+    const lm_int begin = number * r->piece;
+    lm_int length[r->depth], index[r->depth];
+    char *at[r->n];
+    for (int i = 0; i < r->depth; ++i) {
+        length[i] = r->length[i];
+        index[i] = 0;
+    }
+    length[r->axis] = length[r->axis] - begin < r->piece ? length[r->axis] - begin : r->piece;
+    for (int k = 0; k < r->n; ++k) {
+        const int is_partial = r->partial != NULL && k < how->n_outputs && r->place[k] >= 0;
+        char *const base = is_partial ? r->partial + number * r->partial_size + r->place[k] : r->data[k];
+        at[k] = base + begin * r->step[r->axis * r->n + k];
+    }
+    lm_waiting waiting[how->n_outputs];
+    lm_int largest = 0, size = 0;
+    for (int k = 0; k < how->n_outputs; ++k) {
+        waiting[k].to = NULL;
+        waiting[k].count = 0;
+        waiting[k].n = 0;
+        const lm_reduction *const reduction = how->outputs[k].reduction;
+        if (reduction != NULL && reduction->accumulator_size > largest) largest = reduction->accumulator_size;
+    }
+    for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
+    _Alignas(64) char lanes[LM_LONG_VECTOR * largest + 1], memory[size * r->tile];
+    char *computed[how->n_results];
+    size = 0;
+    for (int k = 0; k < how->n_results; size += how->sizes[k++]) computed[k] = memory + size * r->tile;
+    const lm_scratch scratch = {waiting, lanes, computed};
+    const int inner = r->depth - 1, outer = r->depth - 2;
+    const lm_int *const down = r->step + outer * r->n, *const across = r->step + inner * r->n;
+    const int has_rest = r->rest > 0 && (r->axis != outer || begin + r->piece >= r->length[outer]);
+    for (;;) {
+        lm_reduce_plane(r, &scratch, length[inner], length[outer], at, down, across);
+        if (has_rest) {
+            char *behind[r->n];
+            for (int k = 0; k < r->n; ++k) behind[k] = at[k] + length[outer] * down[k];
+            lm_reduce_plane(r, &scratch, r->rest, 1, behind, down, across);
+        }
+        int axis = outer - 1;
+        for (; axis >= 0; --axis) {
+            const lm_int *const step = r->step + axis * r->n;
+            for (int k = 0; k < r->n; ++k) at[k] += step[k];
+            if (++index[axis] < length[axis]) break;
+            for (int k = 0; k < r->n; ++k) at[k] -= step[k] * length[axis];
+            index[axis] = 0;
+        }
+        if (axis < 0) break;
+    }
+    for (int k = 0; k < how->n_outputs; ++k)
+        if (how->outputs[k].reduction != NULL) lm_finish_waiting(&waiting[k], how->outputs[k].reduction);
+}
+
+/* Give accumulators their first values: the identity, or the first of the elements. `lm_nest` goes where the strides of accumulators
+   are not 0. */
+static void lm_begin_accumulators(
+    lm_call *const call, const lm_reduction *const how, const int ndim, const lm_int *const shape, char *const to,
+    const lm_int *const to_strides, const char *const first, const lm_int *const first_strides)
+{
+    lm_int kept[ndim + 1], zeros[ndim + 1], count = 1;
+    for (int i = 0; i < ndim; ++i) {
+        kept[i] = to_strides[i] == 0 ? 1 : shape[i];
+        count *= kept[i];
+        zeros[i] = 0;
+    }
+    if (count == 1) {
+        memcpy(to, how->identity != NULL ? how->identity : first, (size_t)how->accumulator_size);
+        return;
+    }
+    if (how->identity != NULL) lm_copy(call, how->accumulator_size, ndim, kept, to, to_strides, how->identity, zeros);
+    else lm_copy(call, how->accumulator_size, ndim, kept, to, to_strides, first, first_strides);
+}
+
+/* The axis of the longest, or the outermost of the long ones, along which all outputs are kept; -1 where there is none. */
+static int lm_axis_to_divide(const lm_reducing *const r, const int kept)
+{
+    int best = -1;
+    for (int axis = 0; axis < r->depth; ++axis) {
+        if (kept && !lm_all_reduce(r, axis, 1)) continue;
+        if (r->length[axis] >= LM_MOST_PIECES) return axis;
+        if (best < 0 || r->length[axis] > r->length[best]) best = axis;
+    }
+    return best;
+}
+
+static lm_int lm_rounded_up(const lm_int x, const lm_int to) { return (x + to - 1) / to * to; }
+
+static void lm_reduce_pieces(lm_call *const call, lm_reducing *const r)
+{
+    const lm_int n = (r->length[r->axis] + r->piece - 1) / r->piece;
+    lm_parallel(call, (int)n, lm_reduce_piece, r);
+}
+
+/* Reduce in pieces with accumulators of their own, and combine these. */
+static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int most)
+{
+    const lm_reducer *const how = r->how;
+    lm_int place[how->n_outputs], strides[how->n_outputs * r->depth], size = 0, accumulators = 1;
+    for (int k = 0; k < how->n_outputs; ++k) {
+        const lm_reduction *const reduction = how->outputs[k].reduction;
+        place[k] = -1;
+        if (reduction == NULL || r->step[r->axis * r->n + k] != 0) continue;
+        place[k] = size;
+        lm_int count = 1;
+        for (int i = r->depth - 1; i >= 0; --i) {
+            strides[k * r->depth + i] = r->step[i * r->n + k] == 0 ? 0 : count * reduction->accumulator_size;
+            if (r->step[i * r->n + k] != 0) count *= r->length[i];
+        }
+        size += lm_rounded_up(count * reduction->accumulator_size, LM_ALIGNMENT);
+        accumulators += count;
+    }
+    lm_int total = 1;
+    for (int i = 0; i < r->depth; ++i) total *= r->length[i];
+    if (most > total / 16 / accumulators) most = total / 16 / accumulators;
+    r->piece = most < 2 ? r->length[r->axis] : (r->length[r->axis] + most - 1) / most;
+    const lm_int n = (r->length[r->axis] + r->piece - 1) / r->piece;
+    if (n < 2) {
+        lm_reduce_pieces(call, r);
+        return 0;
+    }
+    char *const memory = malloc((size_t)(n * size + LM_ALIGNMENT));
+    if (memory == NULL) return -1;
+    r->partial = (char *)(((uintptr_t)memory + LM_ALIGNMENT - 1) / LM_ALIGNMENT * LM_ALIGNMENT);
+    r->partial_size = size;
+    r->place = place;
+    lm_int own[r->depth * how->n_outputs], kept[r->depth], from[r->depth];
+    for (int k = 0; k < how->n_outputs; ++k) {
+        if (place[k] < 0) continue;
+        const lm_reduction *const reduction = how->outputs[k].reduction;
+        for (int i = 0; i < r->depth; ++i) {
+            own[k * r->depth + i] = r->step[i * r->n + k];
+            kept[i] = own[k * r->depth + i] == 0 ? 1 : r->length[i];
+            from[i] = own[k * r->depth + i];
+            r->step[i * r->n + k] = strides[k * r->depth + i];
+        }
+        for (lm_int p = 0; p < n; ++p)
+            lm_copy(
+                call, reduction->accumulator_size, r->depth, kept, r->partial + p * size + place[k], strides + k * r->depth,
+                r->data[k], from);
+    }
+    lm_reduce_pieces(call, r);
+    for (int k = 0; k < how->n_outputs; ++k) {
+        if (place[k] < 0) continue;
+        const lm_reduction *const reduction = how->outputs[k].reduction;
+        lm_int count = 1;
+        for (int i = 0; i < r->depth; ++i) {
+            kept[i] = own[k * r->depth + i] == 0 ? 1 : r->length[i];
+            count *= kept[i];
+        }
+        char *const first = r->partial + place[k];
+        for (lm_int by = 1; by < n; by *= 2)
+            for (lm_int p = 0; p + by < n; p += 2 * by)
+                reduction->merge(count, 1, first + (p + by) * size, 0, first + p * size);
+        lm_copy(
+            call, reduction->accumulator_size, r->depth, kept, r->data[k], own + k * r->depth, first, strides + k * r->depth);
+    }
+    free(memory);
+    return 0;
+}
+
+static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
+{
+    lm_int total = 1;
+    for (int i = 0; i < r->depth; ++i) total *= r->length[i];
+    r->partial = NULL;
+    r->axis = 0;
+    r->piece = r->length[0];
+    if (total < 2 * LM_PIECE) {
+        lm_reduce_piece(r, 0);
+        return 0;
+    }
+    const lm_int most = total / LM_PIECE < LM_MOST_PIECES ? total / LM_PIECE : LM_MOST_PIECES;
+    const int kept = lm_axis_to_divide(r, 1);
+    r->axis = kept >= 0 ? kept : lm_axis_to_divide(r, 0);
+    if (kept < 0) return lm_reduce_partially(call, r, most);
+    /* Each of the innermost accumulators takes its elements in the same order, however they are divided: into few pieces, then. */
+    const int is_innermost = kept == r->depth - 1;
+    const lm_int n = is_innermost ? (call->threads > 1 ? call->threads : 1) : most;
+    r->piece = lm_rounded_up((r->length[kept] + n - 1) / n, is_innermost ? 64 : 4);
+    lm_reduce_pieces(call, r);
+    return 0;
+}
+
+/* Make runs of a long innermost axis that is reduced, and a rest. */
+static void lm_divide_into_runs(lm_reducing *const r)
+{
+    const int inner = r->depth - 1, n = r->n;
+    const lm_int length = r->length[inner];
+    r->rest = 0;
+    if (length <= LM_LONG_VECTOR || !lm_all_reduce(r, inner, 0)) return;
+    lm_int *const of_runs = r->step + inner * n, *const inside = of_runs + n;
+    for (int k = 0; k < n; ++k) {
+        inside[k] = of_runs[k];
+        of_runs[k] *= LM_RUN;
+    }
+    r->length[inner] = length / LM_RUN;
+    r->length[inner + 1] = LM_RUN;
+    r->rest = length % LM_RUN;
+    ++r->depth;
+    if (r->depth == 3 && r->length[0] == 1) {
+        ++r->length;
+        r->step += n;
+        --r->depth;
+    }
+}
+
+static int lm_reduce(
+    lm_call *const call, const lm_reducer *const how, const int ndim, const lm_int *const shape, char *const *const data,
+    const lm_int *const *const strides)
+{
+    const int n = how->n_outputs + how->n_read;
+    lm_int total = 1;
+    for (int i = 0; i < ndim; ++i) total *= shape[i];
+    for (int k = 0; k < how->n_outputs; ++k) {
+        const lm_reduction *const reduction = how->outputs[k].reduction;
+        if (reduction == NULL) continue;
+        const char *const first = how->elements == NULL ? data[how->n_outputs] : NULL;
+        const lm_int *const first_strides = how->elements == NULL ? strides[how->n_outputs] : NULL;
+        lm_begin_accumulators(call, reduction, ndim, shape, data[k], strides[k], first, first_strides);
+    }
+    if (total == 0) return 0;
+    /* An axis of length 1 may come first, and the innermost one may become two. */
+    lm_int length[ndim + 3], step[(ndim + 3) * n];
+    char *at[n];
+    for (int k = 0; k < n; ++k) at[k] = data[k];
+    lm_reducing r = {.how = how, .n = n, .data = at, .length = length + 1, .step = step + n};
+    r.depth = lm_join_nest(n, ndim, shape, strides, r.length, r.step);
+    if (r.depth == 1) {
+        ++r.depth;
+        --r.length;
+        r.step -= n;
+        r.length[0] = 1;
+        for (int k = 0; k < n; ++k) r.step[k] = 0;
+    }
+    lm_int size = 0;
+    for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
+    r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < 256 ? 256 : LM_COMPUTED_BYTES / size, 64);
+    void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
+    lm_divide_into_runs(&r);
+    const int status = lm_reduce_nest(call, &r);
+    if (unlocked != NULL) call->serve->lock(unlocked);
+    return status;
+}
