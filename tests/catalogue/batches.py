@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from lamella.config import config
 from lamella.ir import FunctionGraph, TensorVariable
 from lamella.rewriting import RewriteDatabaseQuery
 from lamella.runtime import CLinker, Mode, function, get_mode
@@ -15,6 +16,9 @@ from tests.catalogue.entry import Case, Entry, signature, variables_like
 
 AS_WRITTEN = Mode(CLinker(), RewriteDatabaseQuery(include=()))
 """C, without any rewrite."""
+
+WITHOUT_WARNINGS = "-Wall -Wextra -Werror"
+"""Flags with which C that the compiler warns of is an error."""
 
 _LARGEST = 64
 
@@ -103,7 +107,8 @@ def run_in_c(batch: Sequence[Application], mode: Mode | str) -> dict[Application
 
 
 def _run(batch: Sequence[Application], mode: Mode | str) -> dict[Application, list[Trial]]:
-    compiled = function([v for a in batch for v in a.inputs], [out for a in batch for out in a.outputs], mode=mode)
+    with config.override(compiler_flags=WITHOUT_WARNINGS):
+        compiled = function([v for a in batch for v in a.inputs], [out for a in batch for out in a.outputs], mode=mode)
     prepared = [a.trials() for a in batch]
     found: dict[Application, list[Trial]] = {a: [] for a in batch}
     for run in range(max(len(tried) for tried in prepared)):

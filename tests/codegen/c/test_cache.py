@@ -109,15 +109,6 @@ def test_a_damaged_entry_is_compiled_again(cache: CompiledCache, compilations: l
     assert check_cache(cache.folder) == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_an_entry_of_another_user_is_not_loaded(cache: CompiledCache, compilations: list[str]) -> None:
-    load(cache, 6)
-    os.chown(entry(cache), 12345, -1)
-    assert "belongs to the user 12345" in check_cache(cache.folder)[0]
-    assert load(CompiledCache(cache.folder), 6) == 6
-    assert len(compilations) == 2
-
-
 def test_an_entry_that_does_not_load_is_compiled_again(cache: CompiledCache, compilations: list[str]) -> None:
     load(cache, 7)
     tries: list[Path] = []

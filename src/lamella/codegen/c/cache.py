@@ -28,7 +28,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self, final
 
@@ -54,7 +54,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_MAGIC = b"LAMELLA\x01"
+_MAGIC = b"LAMELLA\x02"
 _DIGEST_SIZE = 32
 _TRAILER_SIZE = 4 + _DIGEST_SIZE + len(_MAGIC)
 
@@ -94,8 +94,8 @@ class CacheEntry:
 
 def _trailer(body: bytes, facts: dict[str, str]) -> bytes:
     told = json.dumps(facts, sort_keys=True).encode()
-    digest = hashlib.blake2b(body + told, digest_size=_DIGEST_SIZE).digest()
-    return told + len(told).to_bytes(4, "little") + digest + _MAGIC
+    told += len(told).to_bytes(4, "little")
+    return told + hashlib.blake2b(body + told, digest_size=_DIGEST_SIZE).digest() + _MAGIC
 
 
 def _read_entry(path: Path) -> dict[str, str]:
@@ -126,11 +126,13 @@ def _read_entry(path: Path) -> dict[str, str]:
     if len(contents) < _TRAILER_SIZE or not contents.endswith(_MAGIC):
         raise Damaged("is cut short")
     end = len(contents) - _TRAILER_SIZE
-    length = int.from_bytes(contents[end : end + 4], "little")
     digest = contents[end + 4 : -len(_MAGIC)]
-    if length > end or hashlib.blake2b(contents[:end], digest_size=_DIGEST_SIZE).digest() != digest:
+    if hashlib.blake2b(contents[: end + 4], digest_size=_DIGEST_SIZE).digest() != digest:
         raise Damaged("has been changed")
+    length = int.from_bytes(contents[end : end + 4], "little")
     facts: dict[str, str] = json.loads(contents[end - length : end])
+    if facts["key"] != path.stem:
+        raise Damaged(f"is the entry {facts['key']}")
     return facts
 
 
@@ -226,9 +228,9 @@ class CompiledCache:
             path = self._entry(build)
             try:
                 return loader(path)
-            except (OSError, ImportError):
+            except (OSError, ImportError) as error:
                 # It is whole, and yet not to be loaded (a library it needs has gone, say): once more, from the beginning.
-                path.unlink(missing_ok=True)
+                self._give_up(path, error)
             path = self._entry(build)
             try:
                 return loader(path)
@@ -244,16 +246,32 @@ class CompiledCache:
         except FileNotFoundError:
             pass
         except Damaged:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # where it cannot be removed, nothing can be put in its place
+                path.unlink(missing_ok=True)
         try:
             return build.run(folder)
         except OSError as error:
-            return build.run(self._fall_back(f"{folder} cannot be written: {error}"))
+            problem = str(error)
         except CompileError:
             problem = writing_problem(folder)
             if not problem:
                 raise
+        try:
             return build.run(self._fall_back(f"{folder} cannot be written: {problem}"))
+        except OSError as error:
+            raise CompileError(
+                f"compiled code can be written neither to {folder} ({problem}) nor to a temporary folder ({error})"
+            ) from error
+
+    def _give_up(self, path: Path, error: Exception) -> None:
+        """See to it that an entry that cannot be loaded is not taken again."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as why:
+            self._fall_back(f"{path.name} cannot be loaded ({error}) nor removed ({why})")
+            return
+        if "failed to map segment" in str(error):
+            self._fall_back(f"code in {path.parent} may not be run: {error}")
 
     def _usable_folder(self) -> Path:
         with self._guard:
@@ -314,7 +332,12 @@ class _Build:
             mapped = [f"-fdebug-prefix-map={work}={folder}"] if "-g" in self.flags else []
             compile_shared_object(self.compiler, source, product, [*self.flags, *mapped], work, *sources[1:])
             body = product.read_bytes()
-            facts = {"description": self.description, "compiler": self.compiler.version, "flags": " ".join(self.flags)}
+            facts = {
+                "key": self.key,
+                "description": self.description,
+                "compiler": self.compiler.version,
+                "flags": " ".join(self.flags),
+            }
             descriptor = os.open(entry, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(body + _trailer(body, facts))

@@ -66,6 +66,10 @@ class Compiler:
     identity: str
 
 
+class _Killed(CompileError):
+    """A compiler, or a part of it, was killed."""
+
+
 def find_compiler(wanted: str = "") -> Compiler:
     """Return the compiler that the flag `compiler` names, else the first of ``cc``, ``gcc`` and ``clang`` that runs.
 
@@ -79,7 +83,12 @@ def find_compiler(wanted: str = "") -> Compiler:
     CompilerNotFoundError
         There is none.
     """
-    return _find_compiler(wanted or config.compiler, os.environ.get("PATH", os.defpath))
+    asked = wanted or config.compiler, os.environ.get("PATH", os.defpath)
+    found = _find_compiler(*asked)
+    if not os.path.exists(found.command[0]):  # it was there before
+        _find_compiler.cache_clear()
+        found = _find_compiler(*asked)
+    return found
 
 
 @cache
@@ -198,6 +207,8 @@ def compile_shared_object(
     ------
     CompileError
         The compiler failed; the message holds what it printed.
+    CompilerNotFoundError
+        It is not there any more.
     """
     # No -pipe: the assembler would run beside the compiler, and wait for it on a machine whose cores are busy.
     libraries = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
@@ -208,7 +219,10 @@ def compile_shared_object(
         compiling = [flag for flag in compiling if not flag.startswith(("-std=gnu11", "-fexcess-precision"))]
         sources = ["-x", "c", str(source), "-x", "c++", str(cxx), "-x", "none"]
     command = [*compiler.command, *compiling, *sources, "-o", str(target), *libraries, *_link_flags(compiler)]
-    _run(command, {"TMPDIR": str(folder)})
+    try:
+        _run(command, {"TMPDIR": str(folder)})
+    except _Killed:  # for want of memory, say, that there may be now
+        _run(command, {"TMPDIR": str(folder)})
 
 
 def accepts(compiler: Compiler, flags: Sequence[str], text: str) -> bool:
@@ -241,9 +255,13 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
             errors="replace",
             check=False,
         )
+    except FileNotFoundError as error:
+        raise CompilerNotFoundError(f"{command[0]} could not be started: {error}; {_HOW_TO_GET_ONE}") from error
     except OSError as error:
         raise CompileError(f"{command[0]} could not be started: {error}") from error
     if done.returncode != 0:
         how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
-        raise CompileError(f"{shlex.join(command)} {how}:\n{done.stdout.strip()}")
+        # What tells of a part of the compiler that was killed is the compiler's message alone.
+        is_killed = done.returncode < 0 or "signal terminated program" in done.stdout
+        raise (_Killed if is_killed else CompileError)(f"{shlex.join(command)} {how}:\n{done.stdout.strip()}")
     return done.stdout

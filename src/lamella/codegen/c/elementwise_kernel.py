@@ -147,7 +147,9 @@ def _element(body: ScalarBody, written: Named, read: Named, results: Sequence[st
     stores = [
         f"*{name} = {C_DTYPES[o.dtype].stored(result)};" for (name, o), result in zip(written, results, strict=True)
     ]
-    statements = "\n".join([f"    {line}" for line in (*body.lines, *stores)])
+    text = " ".join([*body.lines, *stores])
+    unused = [f"(void){name};" for name, _ in read if not re.search(rf"\b{name}\b", text)]
+    statements = "\n".join([f"    {line}" for line in (*unused, *body.lines, *stores)])
     return f"LM_INLINE void {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
 
 
@@ -250,15 +252,15 @@ def _guard(body: ScalarBody, read: Named) -> str:
             for i, (name, o) in enumerate(read)
         ]
     )
-    statements = "\n".join([f"        {line}" for line in body.lines])
-    unused = "\n".join([f"        (void){name};" for name, _ in read])
+    lines = "\n".join([f"        {line}" for line in body.lines])
+    unused = "\n".join([f"        (void){name};" for name in (*[name for name, _ in read], *body.temporaries)])
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
     int found = 0;
     for (lm_int i = 0; i < n; ++i) {{
 {loads}
+{lines}
 {unused}
-{statements}
         found |= {" || ".join(body.guards)};
     }}
     if (found) *(int *)data[{len(read)}] = 1;

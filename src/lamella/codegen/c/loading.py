@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shlex
 import shutil
 import sysconfig
 import tempfile
@@ -298,7 +299,8 @@ def _header_flags() -> tuple[str, ...]:
 
 def _host_flags() -> tuple[str, ...]:
     # It does next to no arithmetic: compiling it fast matters more than making it fast.
-    return ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", *_header_flags())
+    flags = ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", *_header_flags())
+    return (*flags, *shlex.split(config.compiler_flags))
 
 
 def _abi() -> str:

@@ -177,6 +177,8 @@ class _Writer:
                 lines.append(
                     f"{self._unit.array_type(variable.type.ndim)} *const z{i} = operands[{len(node.inputs) + i}];"
                 )
+        if not lines and "operands" not in body:
+            lines.append("(void)operands;")
         statements = "\n".join([f"    {line}" for line in (*lines, *step.lines, "return 0;")])
         function = self._unit.kernel(
             f"/* {_title(node)} */\nstatic int {KERNEL_NAME}(lm_call *const call, void *const *const operands)\n{{\n"

@@ -65,13 +65,16 @@ class ScalarBody:
         The support headers that they need.
     guards
         Expressions of operands that must be false, or the computation is an error that the reference interpreter raises.
+    temporaries
+        The names of values of expressions.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.headers: dict[str, None] = {}
         self.guards: list[str] = []
-        self._n_temporaries = 0
+        self.temporaries: list[str] = []
+        self._n_names = 0
 
     def need(self, *headers: str) -> None:
         """Ask for support headers, or for users' own C (`UserText`)."""
@@ -86,13 +89,14 @@ class ScalarBody:
 
     def new_name(self) -> str:
         """Return a name that nothing has."""
-        self._n_temporaries += 1
-        return f"t{self._n_temporaries - 1}"
+        self._n_names += 1
+        return f"t{self._n_names - 1}"
 
     def temporary(self, text: str, dtype: str) -> TypedText:
         """Give the value of an expression a name."""
         name = self.new_name()
         self.lines.append(f"const {C_DTYPES[dtype].computed} {name} = {text};")
+        self.temporaries.append(name)
         return TypedText(name, dtype)
 
     def constant(self, value: Any, dtype: str) -> TypedText:

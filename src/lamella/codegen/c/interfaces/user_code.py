@@ -2,7 +2,8 @@
 
 {   c_declare, c_extract or c_init of a variable
     {   ... of the next
-        {   c_code                      a failure jumps to the end of the block that it happens in, and so passes all that is to be cleaned up
+        {   c_code                      a failure jumps to the end of the block that it happens in, and so passes all that is to be cleaned up;
+                                        an exception of C++ goes to the end of the block around it
         }   c_code_cleanup
     }   c_sync of an output, c_cleanup
 }   c_cleanup
@@ -185,8 +186,8 @@ class UserNode:
         for v in self.inputs:
             label = f"end_of_{v.name}"
             sub = self.sub(label)
-            head += ["{", v.declared(sub, check), call_checked(v.side.c_extract, v.name, sub, check)]
-            tail.append(f"{label}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n}}")
+            head += ["{", v.declared(sub, check), call_checked(v.side.c_extract, v.name, sub, check), "LM_TRY"]
+            tail.append(f"LM_CATCH\n{label}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n}}")
         for i, (v, slot) in enumerate(zip(self.outputs, self.kept, strict=True)):
             label = f"end_of_{v.name}"
             sub = self.sub(label)
@@ -197,11 +198,12 @@ class UserNode:
                 head.append(f"if (py_{v.name} != NULL) {{\n{again}\n}} else {{\n{init}\n}}")
             else:
                 head.append(init)
+            head.append("LM_TRY")
             sync = v.side.c_sync(v.name, self.sub(f"synced_{v.name}"))
             synced = f"if (!lm_failed) {{\nif (py_{v.name} == NULL) py_{v.name} = Py_NewRef(Py_None);\n{sync}\n}}"
             given = f"lm_give(call, {places[n_in + i]}, py_{v.name}, {slot})"
             tail.append(
-                f"{label}: __attribute__((unused));\n{synced}\nsynced_{v.name}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n"
+                f"LM_CATCH\n{label}: __attribute__((unused));\n{synced}\nsynced_{v.name}: __attribute__((unused));\n{v.side.c_cleanup(v.name, sub)}\n"
                 f"if (!lm_failed) {{\nif ({given} < 0) lm_failed = 1;\npy_{v.name} = NULL;\n}}\n}}"
             )
         inputs, outputs, sub = self._texts(code_end)
@@ -212,6 +214,7 @@ class UserNode:
         body = "\n".join(
             [
                 *objects,
+                "LM_TRY",
                 *head,
                 "{",
                 begin,
@@ -220,6 +223,7 @@ class UserNode:
                 cleanup,
                 "}",
                 *reversed(tail),
+                "LM_CATCH",
                 freed,
             ]
         )
@@ -244,9 +248,10 @@ class UserNode:
         cleanup.insert(0, f"if (lm_stage_{k} >= 2) {{\n{self.op.c_cleanup_code_struct(self.node, self.name)}\n}}")
         opened, closed = "\n".join(lines), "\n".join(cleanup)
         return (
-            f"static int lm_open_{k}(PyObject *const given)\n{{\nint lm_failed = 0;\n(void)given;\n{opened}\n"
+            f"static int lm_open_{k}(PyObject *const given)\n{{\nint lm_failed = 0;\n(void)given;\nLM_TRY\n{opened}\nLM_CATCH\n"
             f"{end}: __attribute__((unused));\nreturn lm_failed || PyErr_Occurred() ? -1 : 0;\n}}\n\n"
-            f"static void lm_close_{k}(void)\n{{\n{closed}\nlm_stage_{k} = 0;\n}}"
+            f"static void lm_close_{k}(void)\n{{\nint lm_failed = 0;\nLM_TRY\n{closed}\nLM_CATCH\n"
+            f"lm_stage_{k} = 0;\nif (lm_failed) PyErr_WriteUnraisable(NULL);\n}}"
         )
 
     def file_scope(self) -> str:
@@ -419,6 +424,7 @@ class UserCode:
             for n, step in zip(self.nodes, self.steps, strict=True)
         ]
         statements = "\n".join([f"{{\n{text}\n}}\nif (PyErr_Occurred()) return -1;" for text in init if text.strip()])
+        beginning = "int lm_failed = 0;\nif (PyArray_ImportNumPyAPI() < 0) return -1;"
         counts = f"{len(self.nodes)}, {self._n_kept}"
         return "\n\n".join(
             [
@@ -432,7 +438,7 @@ class UserCode:
                 *support,
                 "\n".join(types),
                 *self._functions,
-                f"static int lm_init(void)\n{{\nif (PyArray_ImportNumPyAPI() < 0) return -1;\n{statements}\nreturn 0;\n}}",
+                f"static int lm_init(void)\n{{\n{beginning}\nLM_TRY\n{statements}\nLM_CATCH\nreturn lm_failed ? -1 : 0;\n}}",
                 f"static const lm_user_node lm_user_nodes[] = {{{', '.join(entries)}}};",
                 f"{linkage}LM_GIVEN_OUT const lm_user_code lamella_user_code = {{lm_init, {counts}, lm_user_nodes}};",
             ]

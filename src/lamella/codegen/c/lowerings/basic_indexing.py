@@ -52,7 +52,8 @@ class Part:
     def strides(self, x: Array) -> list[str]:
         """Return its strides in such an array."""
         return [
-            "0" if s is None else x.stride(s[0]) if s[1] == "1" else f"{s[1]} * {x.stride(s[0])}" for s in self.steps
+            "0" if s is None else x.stride(s[0]) if s[1] == "1" else f"lm_step_stride({s[1]}, {x.stride(s[0])})"
+            for s in self.steps
         ]
 
 

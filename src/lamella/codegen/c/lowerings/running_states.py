@@ -6,7 +6,8 @@ where their elements lie side by side, all at once, an element of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import final
 
 import attrs
@@ -69,11 +70,10 @@ def add_running_kernel(unit: Unit, state: RunningState) -> str:
     first_text = state.first(first, elements).text
     next_text = state.next(following, TypedText("state", state.dtype), elements).text
     unit.need(*first.headers, *following.headers, "rows")
-    parameters = [f"const {C_DTYPES[dtype].computed} {name}" for name, dtype in zip(names, state.inputs, strict=True)]
+    parameters = {name: C_DTYPES[dtype].computed for name, dtype in zip(names, state.inputs, strict=True)}
     first_name = unit.kernel(_function(z.computed, parameters, first, first_text), "first")
-    next_name = unit.kernel(
-        _function(z.computed, [f"const {z.computed} state", *parameters], following, next_text), "next"
-    )
+    with_state = {"state": z.computed, **parameters}
+    next_name = unit.kernel(_function(z.computed, with_state, following, next_text), "next")
 
     def loads(k: str, row: str) -> str:
         texts: list[str] = []
@@ -122,9 +122,12 @@ def add_running_kernel(unit: Unit, state: RunningState) -> str:
     )
 
 
-def _function(result: str, parameters: Sequence[str], body: ScalarBody, text: str) -> str:
-    statements = "\n".join([f"    {line}" for line in (*body.lines, f"return {text};")])
-    return f"static inline {result} {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
+def _function(result: str, parameters: Mapping[str, str], body: ScalarBody, text: str) -> str:
+    lines = [*body.lines, f"return {text};"]
+    unused = [f"(void){name};" for name in parameters if not re.search(rf"\b{name}\b", " ".join(lines))]
+    statements = "\n".join([f"    {line}" for line in (*unused, *lines)])
+    declared = ", ".join([f"const {c_type} {name}" for name, c_type in parameters.items()])
+    return f"static inline {result} {KERNEL_NAME}({declared})\n{{\n{statements}\n}}"
 
 
 def walk_along(step: Step, kernel: str, axis: int, z: Array, arrays: Sequence[Array], reverse: bool = False) -> None:

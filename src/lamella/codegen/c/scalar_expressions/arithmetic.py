@@ -165,7 +165,7 @@ def power(op: Power, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     dtype = loop.operand
     if dtype.kind in "iu":
         if dtype.kind == "i":
-            body.guards.append(f"{y} < 0")
+            body.guards.append(f"lm_is_negative_{dtype.suffix}({y})")
         return _by_dtype("power", loop, operands, body)
     if dtype.kind != "f":
         raise LoweringError(f"power of {dtype.name} has no expression in C")

@@ -20,7 +20,7 @@ typedef void (*lm_points)(lm_int n, const lm_int *places, char *array, char *bes
 typedef void (*lm_row_of)(lm_int n, char *array, lm_int array_stride, char *beside, lm_int stride);
 
 /* Whether an integer of a vector is no index of an axis, counted from its first or its last element. */
-static int lm_any_outside(const lm_int n, const char *const data, const lm_int stride, const lm_int length)
+static inline int lm_any_outside(const lm_int n, const char *const data, const lm_int stride, const lm_int length)
 {
     lm_int outside = 0;
     if (stride == 8)
@@ -37,7 +37,7 @@ static int lm_any_outside(const lm_int n, const char *const data, const lm_int s
 }
 
 /* Leave out kept axes of length 1, and join those that lie in memory as one. */
-static void lm_join_kept(lm_indexed *const x)
+static inline void lm_join_kept(lm_indexed *const x)
 {
     int n = 0, n_outer = 0;
     for (int i = 0; i < x->n_kept; ++i) {

@@ -26,6 +26,12 @@ static inline lm_diagonal lm_diagonal_of(const lm_int rows, const lm_int columns
 
 typedef struct { lm_int first, length; } lm_slice;
 
+/* The stride of a slice; where it selects less than two elements, any number, for that of NumPy wraps too. */
+static inline lm_int lm_step_stride(const lm_int step, const lm_int stride)
+{
+    return (lm_int)((uintptr_t)step * (uintptr_t)stride);
+}
+
 static inline lm_int lm_slice_bound(lm_int bound, const lm_int length, const lm_int lower, const lm_int upper)
 {
     if (bound < 0) {

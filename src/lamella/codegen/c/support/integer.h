@@ -28,6 +28,7 @@
         return (T)((rest != 0) & ((rest < 0) != (y < 0)) ? rest + y : rest); \
     } \
     static inline T lm_abs_i##bits(const T x) { return (T)(x < 0 ? 0 - (U)x : (U)x); } \
+    static inline int lm_is_negative_i##bits(const T x) { return x < 0; } \
     static inline T lm_sign_i##bits(const T x) { return (T)((x > 0) - (x < 0)); } \
     static inline T lm_left_shift_i##bits(const T x, const T y) { return (T)(y >= 0 && y < bits ? (U)x << y : 0); } \
     static inline T lm_right_shift_i##bits(const T x, const T y) \

@@ -2,6 +2,36 @@
 
 #define LM_GIVEN_OUT __attribute__((visibility("default")))
 
+/* In C++, an exception goes no further than the block that it is thrown in: it becomes one of Python's. */
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+
+#include <exception>
+#include <new>
+
+static void lm_caught(void)
+{
+    if (PyErr_Occurred()) return;
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        PyErr_NoMemory();
+    } catch (const std::exception &exception) {
+        PyErr_SetString(PyExc_RuntimeError, exception.what());
+    } catch (...) {
+        PyErr_SetString(PyExc_RuntimeError, "C++ code of an Op has thrown what is no std::exception");
+    }
+}
+
+#define LM_TRY try {
+#define LM_CATCH } catch (...) { lm_caught(); lm_failed = 1; }
+
+#else
+
+#define LM_TRY {
+#define LM_CATCH }
+
+#endif
+
 /* A node with state: `open` prepares it for a linked function, given its params, and `close` cleans up, also after a failure. */
 typedef struct {
     int step;

@@ -10,7 +10,7 @@ static int step0(lm_call *const call, void *const *const operands)
     if (LM_UNLIKELY(!(index_0 >= 0 && index_0 < x0.shape[0]))) return LM_REFER;
     const lm_slice slice_1 = lm_slice_of(x0.shape[1], INT64_C(1), 1, 0, 0, INT64_C(-2));
     z0->shape[0] = slice_1.length;
-    z0->strides[0] = z0->shape[0] == 1 ? 0 : INT64_C(-2) * x0.strides[1];
+    z0->strides[0] = z0->shape[0] == 1 ? 0 : lm_step_stride(INT64_C(-2), x0.strides[1]);
     z0->data = x0.data + index_0 * x0.strides[0] + slice_1.first * x0.strides[1];
     z0->block = lm_share(x0.block);
     return 0;
