@@ -1,5 +1,6 @@
 # Every target sets up .venv by itself; it needs python3, pip, make and gcc, and no root.
 # PYTHON may name another interpreter:  make test PYTHON=python3.12
+# FUZZ_SEED and FUZZ_COUNT say which random graphs are tried, and how many:  make fuzz FUZZ_SEED=7
 
 PYTHON ?= python3
 VENV   := .venv
@@ -12,14 +13,15 @@ export PIP_ROOT_USER_ACTION = ignore
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format layers pytest fuzz bench clean
+.PHONY: help venv demo test check format layers pytest fuzz fuzz-c bench clean
 
 help:
 	@echo "make demo    set up, then run the main job: define an Op, verify it, differentiate, compile, fit"
 	@echo "make test    set up, then run the whole gate: format, lint, types, layers, tests, doc examples"
 	@echo "make check   format, lint and types only"
 	@echo "make format  reformat the code and apply the safe lint fixes"
-	@echo "make fuzz    many random graphs, every mode against the interpreter"
+	@echo "make fuzz    5000 random graphs of each kind, every mode against the interpreter"
+	@echo "make fuzz-c  20000 random graphs of all Ops, on arrays in all layouts, C against the interpreter"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove everything that the other targets made"
 
@@ -53,6 +55,10 @@ pytest: $(STAMP)
 
 fuzz: $(STAMP)
 	$(BIN)/pytest -n $(JOBS) -m fuzz --hypothesis-profile=fuzz
+
+fuzz-c: export FUZZ_COUNT ?= 20000
+fuzz-c: $(STAMP)
+	$(BIN)/pytest -n $(JOBS) -m fuzz_c --hypothesis-profile=fuzz
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -34,6 +34,11 @@ class Fuzzing:
     count: int
     report: Callable[[str], None]
 
+    @property
+    def is_gate(self) -> bool:
+        """Tell whether only a few are tried."""
+        return self.count <= 200
+
     @classmethod
     def of_environment(cls, report: Callable[[str], None]) -> Fuzzing:
         """Return what the environment and the profile of Hypothesis say."""

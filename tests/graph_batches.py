@@ -18,7 +18,7 @@ from hypothesis.strategies import SearchStrategy
 
 import lamella as lm
 from lamella.ir import FunctionGraph, interpret
-from lamella.testing import Backend, ComparedBackends, compare_backends, rounding_errors
+from lamella.testing import Backend, ComparedBackends, rounding_errors
 from lamella.testing.strategies import RandomGraph
 
 __all__ = ["Backends", "WrongGraphs", "check_random_graphs"]
@@ -40,6 +40,7 @@ class WrongGraphs(AssertionError):
 @attrs.frozen(eq=False)
 class _Drawn:
     graph: RandomGraph
+    values: list[npt.NDArray[np.generic]]
     expected: list[npt.NDArray[np.generic]]
 
 
@@ -118,9 +119,9 @@ def _suspects(graphs: Sequence[RandomGraph], backends: Backends, together: int) 
     waiting: list[_Drawn] = []
     for graph in graphs:
         try:
-            values = [np.array(x) for x in graph.inputs.values()]
-            waiting.append(_Drawn(graph, interpret(list(graph.inputs), graph.outputs, values)))
-        except Exception:  # noqa: BLE001 -- whatever it raises, every backend is to raise: it can be no part of a function of several
+            values = _filtered(graph)
+            waiting.append(_Drawn(graph, values, interpret(list(graph.inputs), graph.outputs, values)))
+        except Exception:  # noqa: BLE001 -- the backends are to raise it too: it can be no part of a function of several
             problem = _difference(graph, backends)
             if problem is not None:
                 found[graph] = problem
@@ -137,11 +138,7 @@ def _wrong_together(batch: Sequence[_Drawn], backends: Backends) -> list[tuple[R
     owners = [drawn.graph for drawn in batch for _ in drawn.graph.outputs]
     values = [x for drawn in batch for x in drawn.graph.inputs.values()]
     expected = [x for drawn in batch for x in drawn.expected]
-    allowed = [
-        slack
-        for drawn in batch
-        for slack in rounding_errors(drawn.graph.fgraph, list(drawn.graph.inputs.values()), MAX_ULPS)
-    ]
+    allowed = [slack for drawn in batch for slack in rounding_errors(drawn.graph.fgraph, drawn.values, MAX_ULPS)]
     found: list[tuple[RandomGraph, str]] = []
     for flags, some in backends.items():
         anyones: list[str] = []
@@ -163,17 +160,29 @@ def _wrong_together(batch: Sequence[_Drawn], backends: Backends) -> list[tuple[R
     return found
 
 
-def _compare(graph: RandomGraph, backends: Backends) -> None:
-    for flags, some in backends.items():
-        with lm.config.override(compiler_flags=flags):
-            compare_backends(graph.fgraph, list(graph.inputs.values()), some, MAX_ULPS)
+def _filtered(graph: RandomGraph) -> list[npt.NDArray[np.generic]]:
+    """Return copies of the values as the inputs' types have them: in the machine's byte order."""
+    return [np.array(v.type.filter(x)) for v, x in graph.inputs.items()]
 
 
 def _difference(graph: RandomGraph, backends: Backends) -> str | None:
+    """Return what is different where a graph is compiled alone."""
+    allowed: list[npt.NDArray[np.float64] | None] | None = None
+    expected: list[npt.NDArray[np.generic]] | None = None
     try:
-        _compare(graph, backends)
-    except Exception as problem:  # noqa: BLE001 -- an error of any kind is a difference
-        return str(problem) if isinstance(problem, AssertionError) else repr(problem)
+        allowed = rounding_errors(graph.fgraph, _filtered(graph), MAX_ULPS)
+        expected = interpret(list(graph.inputs), graph.outputs, _filtered(graph))
+    except Exception:  # noqa: BLE001 -- the backends are to raise it too
+        expected = None
+    for flags, some in backends.items():
+        try:
+            with lm.config.override(compiler_flags=flags):
+                compared = ComparedBackends.compile(graph.fgraph, some)
+            found = compared.mismatches(list(graph.inputs.values()), MAX_ULPS, allowed, expected)
+        except Exception as problem:  # noqa: BLE001 -- an error of any kind is a difference
+            return repr(problem)
+        if found:
+            return "\n".join([str(mismatch) for mismatch in found])
     return None
 
 

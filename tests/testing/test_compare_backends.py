@@ -192,3 +192,14 @@ class TestRounding:
         (errors,) = rounding_errors(FunctionGraph([x], [lt.floor(lt.exp(lt.log(x)))]), [np.array([3.0, 3.5])])
         assert errors is not None
         np.testing.assert_array_equal(errors, [1.0, 0.0])
+
+    def test_nothing_is_known_of_infinite_parts_of_complex_products(self) -> None:
+        x = lt.zmatrix("x")
+        values = np.array([[complex(np.inf, 1.0), 1.0], [2.0, 1j]])
+        product, is_nan, elementwise = rounding_errors(FunctionGraph([x], [x @ x, lt.isnan(x @ x), x * x]), [values])
+        assert product is not None
+        assert is_nan is not None
+        assert elementwise is not None
+        assert np.isinf(product).tolist() == [[True, True], [True, False]]
+        assert is_nan.tolist() == [[1.0, 1.0], [1.0, 0.0]]
+        assert not np.isinf(elementwise).any()

@@ -23,10 +23,12 @@ from lamella.testing.strategies import (
     elements,
     graphs,
     in_any_layout,
+    in_larger_memory,
     static_shapes,
     tensor_types,
     values_of,
     variables,
+    views_of,
 )
 from tests.testing import own_ops as ops
 from tests.testing.wrong_linkers import Spoil, SpoilingLinker
@@ -71,6 +73,8 @@ def test_elements_are_numbers_of_the_dtype(drawn: tuple[str, Any]) -> None:
         lambda x: not x.flags.writeable,
         lambda x: x.ndim > 1 and x.flags.f_contiguous and not x.flags.c_contiguous,
         lambda x: x.size > 1 and not x.flags.forc,
+        lambda x: x.ndim > 1 and 0 in x.strides and x.shape[x.strides.index(0)] > 1 and max(x.strides) > 0,
+        lambda x: x.ndim > 1 and min(x.strides) < 0 < max(x.strides) and not x.flags.aligned and x.size > 2,
         lambda x: x.dtype.kind == "f" and bool(np.isnan(x).any()),
         lambda x: x.dtype.kind == "f" and bool(np.isinf(x).any()),
         lambda x: x.dtype.kind == "f" and bool(np.any((x == 0) & np.signbit(x))),
@@ -80,6 +84,37 @@ def test_elements_are_numbers_of_the_dtype(drawn: tuple[str, Any]) -> None:
 )
 def test_arrays_of_all_kinds_are_generated(wanted: Any) -> None:
     find(arrays(), wanted, settings=SEARCH)
+
+
+@QUICK
+@given(st.data())
+def test_an_array_in_larger_memory_has_the_same_values(data: st.DataObject) -> None:
+    array = data.draw(arrays(layouts=False))
+    found = data.draw(in_larger_memory(array))
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    assert found.tobytes() == array.tobytes()
+    written = data.draw(in_larger_memory(array, writeable=True))
+    written[...] = array  # it may be written to, each element by itself
+    assert written.tobytes() == array.tobytes()
+
+
+@QUICK
+@given(st.data())
+def test_views_share_memory_and_are_read_only(data: st.DataObject) -> None:
+    array = data.draw(arrays())
+    view = data.draw(views_of(array))
+    assert not view.flags.writeable
+    assert view.dtype == array.dtype
+    assert not view.size or np.shares_memory(view, array)
+    assert set(view.ravel().astype("S").tolist()) <= set(array.ravel().astype("S").tolist())
+
+
+def test_inputs_of_graphs_may_share_memory() -> None:
+    def shares(graph: RandomGraph) -> bool:
+        values = list(graph.inputs.values())
+        return any(np.shares_memory(a, b) and a.shape != b.shape for i, a in enumerate(values) for b in values[:i])
+
+    find(graphs(), shares, settings=SEARCH)
 
 
 def test_layouts_may_be_writeable_or_not() -> None:

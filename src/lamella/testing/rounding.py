@@ -14,6 +14,8 @@ from lamella.ir import (
     CumOp,
     Dot,
     FunctionGraph,
+    Gemm,
+    Gemv,
     LinearRecurrence,
     LogSoftmax,
     LogSumExp,
@@ -31,9 +33,11 @@ __all__ = ["rounding_errors"]
 Array = npt.NDArray[Any]
 
 _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
-    *(BatchedDot, CumOp, Dot, LinearRecurrence),
+    *(BatchedDot, CumOp, Dot, Gemm, Gemv, LinearRecurrence),
     *(LogSoftmax, LogSumExp, Prod, Softmax, Sum),
 )
+
+_SUMS_OF_PRODUCTS: tuple[type[Op[Any, Any]], ...] = (BatchedDot, Dot, Gemm, Gemv, Prod)
 
 
 @final
@@ -44,6 +48,7 @@ class _Moves:
     ulps: float
     short: bool
     overflows: bool
+    nan: bool  # what becomes of numbers of which nothing is known
 
 
 def rounding_errors(
@@ -61,6 +66,10 @@ def rounding_errors(
     `max_ulps` units in the last place, and so is what goes into sums and products of many numbers, whose order is not fixed.
     Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay. This is Monte Carlo
     arithmetic, as in the reference.
+
+    A complex number of which a part is infinite or NaN, computed by a product of matrices or `Prod`, is any number: its parts are sums and differences of
+    the same infinite numbers (inf - inf is NaN, and so is 0 * inf), and which of them meet first depends on the BLAS, the processor, and
+    the shape and layout of the arrays, in NumPy too. Nothing is known of what is computed from it.
 
     Parameters
     ----------
@@ -92,12 +101,12 @@ def rounding_errors(
     """
     with np.errstate(all="ignore"):
         exact = interpret(graph.inputs, graph.outputs, [_private(v) for v in values])
-    moves = _Moves(max_ulps, short, overflows)
     largest: list[npt.NDArray[np.float64] | None] = [
         np.zeros(x.shape) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else None for x in exact
     ]
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
+        moves = _Moves(max_ulps, short, overflows, nan=run % 2 == 0)
         for i, (moved, x) in enumerate(zip(_moved_run(graph, values, moves, rng), exact, strict=True)):
             seen = largest[i]
             if seen is not None:
@@ -124,11 +133,20 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             results = perform_node(node, given)
         except Exception:  # noqa: BLE001  # moved numbers may be what no Op accepts: then nothing is known of what follows
             return [None] * len(graph.outputs)
+        if isinstance(node.op, _SUMS_OF_PRODUCTS):
+            results = [_unknown_where_not_finite(x, moves) for x in results]
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
                 computed[variable] = result if i in views else _moved(result, moves, rng)
     return [value_of(v) for v in graph.outputs]
+
+
+def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "c":
+        return value
+    unknown = complex(np.nan, np.nan) if moves.nan else 0
+    return np.where(np.isfinite(value), value, np.asarray(unknown, value.dtype))
 
 
 def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from lamella.ir import TensorType
-from lamella.testing.memory_layouts import MEMORY_LAYOUTS, in_layout
+from lamella.testing.strategies.layouts import in_any_layout
 from lamella.testing.strategies.types import dtypes
 
-__all__ = ["array_shapes", "arrays", "elements", "in_any_layout", "values_of"]
+__all__ = ["array_shapes", "arrays", "elements", "values_of"]
 
 Array = npt.NDArray[Any]
 
@@ -64,20 +64,6 @@ def elements(dtype: str, special: bool = True) -> st.SearchStrategy[Any]:
     return st.one_of(halves, halves, st.sampled_from(rare), st.floats(-100.0, 100.0, width=16))
 
 
-def in_any_layout(array: npt.ArrayLike, writeable: bool = False) -> st.SearchStrategy[Array]:
-    """Generate copies of an array in all layouts of memory; see `MEMORY_LAYOUTS`.
-
-    Parameters
-    ----------
-    array
-        The values.
-    writeable
-        Leave out arrays that may not be written to.
-    """
-    names = [name for name in MEMORY_LAYOUTS if not (writeable and name == "read-only")]
-    return st.sampled_from(names).map(lambda name: in_layout(array, name))
-
-
 @st.composite
 def arrays(
     draw: st.DrawFn,
@@ -99,7 +85,7 @@ def arrays(
     special
         Include special values; see `elements`.
     layouts
-        Lay the arrays out in memory in all ways; otherwise they are in C's order.
+        Lay the arrays out in memory in all ways, for which some are the same all along an axis; otherwise they are in C's order.
     """
     chosen = draw(dtypes()) if dtype is None else dtype
     lengths = draw(array_shapes()) if shape is None else tuple(shape)
@@ -110,7 +96,12 @@ def arrays(
         some = np.array(drawn).astype(chosen)
     # Of a large array only some elements are drawn: Hypothesis is quicker so, and shrinks better.
     array = np.resize(some, lengths) if size else np.zeros(lengths, chosen)
-    return draw(in_any_layout(array)) if layouts else array
+    if not layouts:
+        return array
+    if array.ndim and size > 1 and draw(st.integers(0, 5)) == 0:
+        axis = draw(st.integers(0, array.ndim - 1))
+        array = np.repeat(array.take([0], axis), lengths[axis], axis)
+    return draw(in_any_layout(array))
 
 
 @st.composite

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lamella.ir import TensorType, TensorVariable, constant, interpret
 from lamella.testing.strategies.arrays import array_shapes, arrays
+from lamella.testing.strategies.layouts import views_of
 from lamella.testing.strategies.types import dtypes, static_shapes
 
 __all__ = ["Pool", "Step"]
@@ -48,7 +49,7 @@ class Pool:
         self.values.update(zip(made, [np.asarray(r) for r in results], strict=True))
 
     def new_input(self, kinds: str = "biufc", shape: Sequence[int] | None = None) -> TensorVariable:
-        """Make an input.
+        """Make an input, whose value may be in memory of another's.
 
         Parameters
         ----------
@@ -57,11 +58,22 @@ class Pool:
         shape
             The shape of its value; any when not given.
         """
-        lengths = self.draw(_SHAPES) if shape is None else tuple(shape)
-        value = self.draw(arrays(self.draw(dtypes(kinds)), lengths, self.special))
+        value = self._shared_memory(kinds, shape)
+        if value is None:
+            wanted = self.draw(_SHAPES) if shape is None else tuple(shape)
+            value = self.draw(arrays(self.draw(dtypes(kinds)), wanted, self.special))
+        lengths = value.shape
         variable = TensorType(value.dtype, self.draw(static_shapes(lengths)))(f"x{len(self.inputs)}")
         self.inputs[variable] = self.values[variable] = value
         return variable
+
+    def _shared_memory(self, kinds: str, shape: Sequence[int] | None) -> Array | None:
+        """Now and then return a view of the value of another input."""
+        others = [x for x in self.inputs.values() if x.dtype.kind in kinds]
+        if not others or self.draw(st.integers(0, 3)):
+            return None
+        views = [self.draw(views_of(self.choose(others))) for _ in range(1 if shape is None else 3)]
+        return next((view for view in views if shape is None or view.shape == tuple(shape)), None)
 
     def pick(
         self,
@@ -95,7 +107,8 @@ class Pool:
         if fitting and self.draw(st.integers(0, 5)):
             # Later ones are chosen more often, so that graphs grow deep.
             return fitting[max(self.integer(0, len(fitting) - 1), self.integer(0, len(fitting) - 1))]
-        wanted = self.draw(array_shapes(min_dims, min(max_dims, 3), 1)) if shape is None else shape
+        shortest = 0 if self.draw(st.integers(0, 7)) == 0 else 1
+        wanted = self.draw(array_shapes(min_dims, min(max_dims, 3), shortest)) if shape is None else shape
         made = self.new_input(kinds, wanted)
         if fits is not None and not fits(self.values[made]):
             return fitting[-1] if fitting else made

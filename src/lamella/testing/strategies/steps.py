@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lamella.ir import TensorVariable, constant, deep_copy_op, grad, grad_clip, lt, view_op
 from lamella.testing.strategies.pool import Pool, Step
+from lamella.testing.strategies.rare_steps import RARE_STEPS
 
 __all__ = ["DEFAULT_STEPS"]
 
@@ -346,5 +347,6 @@ DEFAULT_STEPS: Final[tuple[Step, ...]] = (
     *(_switch, _clip, _cast, _reduction, _extreme, _of_exponentials, _variance, _running, _sorted),
     *(_axes, _axes, _reshape, _filled, _lengths, _select, _select, _advanced, _write, _write),
     *(_joined, _split, _product, _diagonal, _nonzero, _narrowed, _same, _gradient),
+    *RARE_STEPS,
 )
 """The steps of `graphs`; what stands here twice is taken more often."""
