@@ -76,6 +76,20 @@ def test_what_does_not_run_is_not_told() -> None:
     assert sorted(str(one.node.op) for one in f.profile.nodes) == ["Choose", "Counted{name=then}"]
 
 
+def test_a_choice_runs_in_one_compiled_function_while_it_is_profiled() -> None:
+    c, x = lt.bscalar("c"), lt.dvector("x")
+    graph = lm.ifelse(c, Slow()(x), lt.cumsum(x * 2.0))
+    f = lm.function([c, x], graph + 1.0, profile=True)
+    profile = f.profile
+    assert profile is not None
+    np.testing.assert_array_equal(f(0, np.ones(3)), [3, 5, 7])
+    assert "Slow" not in {row.name for row in profile.by_class()}
+    assert len(profile.nodes) == len(f.fgraph.order) - 1
+    np.testing.assert_array_equal(f(1, np.ones(3)), [3, 3, 3])
+    calls = {type(one.node.op).__name__: one.calls for one in profile.nodes}
+    assert (calls["Slow"], calls["IfElse"], calls["CumOp"]) == (1, 2, 1)
+
+
 def test_a_mode_that_does_not_run_nodes_one_by_one_is_timed_as_a_whole() -> None:
     x = lt.dvector("x")
     f = lm.function([x], x + 1.0, mode=lm.DebugMode(check_c_code=False), profile=True)

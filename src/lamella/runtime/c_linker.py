@@ -73,11 +73,11 @@ class CLinker(Linker):
 @final
 @attrs.frozen
 class _TimedCLinker(Linker):
-    """Compiles as `CLinker` does, to functions that tell what each node cost. Those with lazy Ops run node by node."""
+    """Compiles as `CLinker` does, to functions that tell what each node cost. Those with lazy Ops but `ifelse` run node by node."""
 
     @override
     def link(self, scheduled: ScheduledGraph) -> Executable:
-        if any([node.op.is_lazy for node in scheduled.order]):
+        if not only_choices_are_lazy(scheduled):
             return OpWiseCLinker().link(scheduled)
         try:
             return _TimedFunction(scheduled, lower_to_c(scheduled).executable())
@@ -97,8 +97,9 @@ class _TimedFunction:
 
     def run_recorded(self, values: Sequence[Any], recorder: NodeRecorder) -> list[Any]:
         results, costs = self.entry.timed(values)
-        for step, (seconds, size) in enumerate(costs):
-            recorder.ran(step, seconds, size)
+        for step, cost in enumerate(costs):
+            if cost is not None:
+                recorder.ran(step, *cost)
         return results
 
 

@@ -413,9 +413,10 @@ def test_a_timed_call_tells_what_each_step_costs() -> None:
     results, costs = entry.timed(given)
     for found, wanted in zip(results, entry(given), strict=True):
         np.testing.assert_array_equal(found, wanted)
-    sizes = {type(node.op).__name__: size for node, (_, size) in zip(scheduled.order, costs, strict=True)}
+    ran = [cost for cost in costs if cost is not None]
+    sizes = {type(node.op).__name__: size for node, (_, size) in zip(scheduled.order, ran, strict=True)}
     assert sizes == {"Elemwise": 80, "DimShuffle": 0, "Sum": 8}
-    assert all(0 <= seconds < 1 for seconds, _ in costs)
+    assert all(0 <= seconds < 1 for seconds, _ in ran)
     with pytest.raises(TypeError, match="takes 2 inputs, not 1"):
         entry.timed(given[:1])
     failing = lower_to_c(schedule(FunctionGraph([x, y], [x + y]))).executable()

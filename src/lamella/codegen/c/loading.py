@@ -60,8 +60,9 @@ class Entry(Protocol):
     """How many threads a call may have, with the one that calls: at first as many as ``OMP_NUM_THREADS`` said when it was linked, or as
     there are processors that the process may use."""
 
-    def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int]]]:
-        """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays."""
+    def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int] | None]]:
+        """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays; None
+        for one that did not run."""
 
     def function_type(self, base: type[FunctionT], /) -> type[FunctionT]:
         """Return a subclass of a class with a slot ``trust_input``, whose instances are called as `plan_calls` says."""

@@ -62,7 +62,7 @@ static void lm_copy_layout(lm_array *const array, PyArrayObject *const object)
 static int lm_allocate_escaping(
     lm_call *const call, lm_array *const array, const lm_type *const type, const int n, const lm_int *const *const strides)
 {
-    if (type->ndim == 0) {
+    if (type->ndim <= 0) {
         PyArray_Descr *const descr = PyArray_DescrFromType(lm_dtypes[type->dtype].typenum);
         PyObject *const number = PyArray_NewFromDescr(&PyArray_Type, descr, 0, NULL, NULL, NULL, 0, NULL);
         return number == NULL ? -1 : lm_own(call, array, (PyArrayObject *)number);

@@ -209,10 +209,12 @@ static PyObject *lm_entry_timed(PyObject *const self, PyObject *const inputs)
     const int n = ((Entry *)self)->library->program->n_steps;
     lm_cost *const costs = PyMem_Calloc((size_t)n + 1, sizeof(lm_cost));
     if (costs == NULL) return PyErr_NoMemory();
+    for (int i = 0; i < n; ++i) costs[i].seconds = -1; /* of a step that does not run */
     PyObject *const results = lm_entry_run(self, inputs, costs);
     PyObject *const told = results == NULL ? NULL : PyList_New(n);
     for (int i = 0; told != NULL && i < n; ++i) {
-        PyObject *const cost = Py_BuildValue("dn", costs[i].seconds, (Py_ssize_t)costs[i].bytes);
+        PyObject *const cost =
+            costs[i].seconds < 0 ? Py_NewRef(Py_None) : Py_BuildValue("dn", costs[i].seconds, (Py_ssize_t)costs[i].bytes);
         if (cost == NULL) {
             Py_DECREF(told);
             Py_DECREF(results);

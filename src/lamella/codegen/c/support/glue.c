@@ -210,7 +210,7 @@ static PyMemberDef lm_entry_members[] = {
 static PyMethodDef lm_entry_methods[] = {
     {"function_type", lm_entry_function_type, METH_O, "Return a subclass of a class, whose instances are called as planned."},
     {"plan_calls", lm_entry_plan_calls, METH_VARARGS, "Plan the calls of an instance of such a class."},
-    {"timed", lm_entry_timed, METH_O, "Do what a call does; return the outputs, and for each step its seconds and the bytes it allocated."},
+    {"timed", lm_entry_timed, METH_O, "Do what a call does; return the outputs, and for each step that ran its seconds and the bytes it allocated, else None."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,7 +3,6 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <dlfcn.h>
-#include <tracemalloc.h>
 
 /* Under which tracemalloc counts the elements of arrays: `numpy.lib.tracemalloc_domain`. */
 #define LM_NUMPY_DOMAIN 389047
