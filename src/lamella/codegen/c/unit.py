@@ -27,6 +27,7 @@ _HEADER_ORDER: Final = (
     "integer",
     "real",
     "complex",
+    "complex_maths",
     "special",
     "indexing",
     "indexed",
@@ -37,7 +38,7 @@ _HEADER_ORDER: Final = (
     "blas",
     "joined_axes",
 )
-_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "special": ("maths",)}
+_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "complex_maths": ("complex",), "special": ("maths",)}
 
 
 _NAME: Final = re.compile(r"\b[a-z_]+\d+\b")

@@ -34,8 +34,8 @@ def _wrapping(dtype: CDType, left: str, sign: str, right: str) -> str:
     return f"(({dtype.computed})(({unsigned}){left} {sign} ({unsigned}){right}))"
 
 
-def _complex(loop: ScalarLoop, name: str, operands: Operands, body: ScalarBody) -> str:
-    body.need("maths", "complex")
+def _complex(loop: ScalarLoop, name: str, operands: Operands, body: ScalarBody, header: str = "complex") -> str:
+    body.need("maths", header)
     return f"lm_{name}_{loop.operand.suffix}({', '.join(operands)})"
 
 
@@ -116,8 +116,10 @@ def absolute(op: Abs, loop: ScalarLoop, operands: Operands, body: ScalarBody) ->
 
 @c_expression.register(Sign)
 def sign(op: Sign, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
-    """-1, 0 or 1."""
+    """-1, 0 or 1; of a complex number, the one of length 1 in its direction."""
     (x,) = operands
+    if loop.operand.kind == "c":
+        return _complex(loop, "sign", operands, body, "complex_maths")
     return _by_dtype("sign", loop, [x], body)
 
 
@@ -167,6 +169,8 @@ def power(op: Power, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
         if dtype.kind == "i":
             body.guards.append(f"lm_is_negative_{dtype.suffix}({y})")
         return _by_dtype("power", loop, operands, body)
+    if dtype.kind == "c":
+        return _complex(loop, "power", operands, body, "complex_maths")
     if dtype.kind != "f":
         raise LoweringError(f"power of {dtype.name} has no expression in C")
     body.need("maths")

@@ -36,6 +36,7 @@ from lamella.ir import (
     LogAddExp,
     LogAddExp2,
     LogSigmoid,
+    PolyGamma,
     Rad2Deg,
     ScalarOp,
     Sigmoid,
@@ -88,6 +89,16 @@ _SUPPORT: Final[dict[type[ScalarOp[Any]], str]] = {
 """Functions that ``support/real.h`` has."""
 
 
+_COMPLEX: Final = frozenset(_LIBRARY) - {Arctan2, Erf, Erfc, Hypot}
+"""Functions that ``support/complex_maths.h`` has for complex numbers, under the same names."""
+
+
+def complex_function(name: str, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """Return a call of a function of complex numbers."""
+    body.need("complex_maths")
+    return f"lm_{name}_{loop.operand.suffix}({', '.join(operands)})"
+
+
 def _require_float(op: ScalarOp[Any], loop: ScalarLoop) -> None:
     if loop.operand.kind != "f":
         raise LoweringError(f"{op} of {loop.operand.name} has no expression in C")
@@ -96,6 +107,8 @@ def _require_float(op: ScalarOp[Any], loop: ScalarLoop) -> None:
 @c_expression.register(*_LIBRARY)
 def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """Call a function of the C library."""
+    if loop.operand.kind == "c" and type(op) in _COMPLEX:
+        return complex_function(_LIBRARY[type(op)], loop, operands, body)
     _require_float(op, loop)
     body.need("maths")
     return f"{_LIBRARY[type(op)]}{'' if loop.operand.name == 'float64' else 'f'}({', '.join(operands)})"
@@ -112,6 +125,8 @@ def support_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
 @c_expression.register(Cos)
 def cosine(op: Cos, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """Return a call of the C library's function."""
+    if loop.operand.kind == "c":
+        return complex_function("cos", loop, operands, body)
     _require_float(op, loop)
     body.need("maths")
     # Of a sine and a cosine of one number, GCC makes a call of a function that has no vector version. Zero of either sign has one cosine.
@@ -175,3 +190,10 @@ def digamma(op: Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody)
     _require_float(op, loop)
     body.need("maths", "special")
     return f"(({loop.result.computed})lm_digamma_f64({operands[0]}))"
+
+
+@c_expression.register(PolyGamma)
+def polygamma(op: PolyGamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
+    """A derivative of the digamma function, in double precision."""
+    body.need("maths", "special")
+    return f"(({loop.result.computed})lm_polygamma_f64({', '.join(operands)}))"
