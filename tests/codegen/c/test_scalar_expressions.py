@@ -37,6 +37,7 @@ from lamella.ir import (
     Square,
     TensorType,
     TensorVariable,
+    UnaryUfunc,
     interpret,
 )
 from lamella.testing import compare_backends
