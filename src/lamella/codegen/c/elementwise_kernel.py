@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, final
 import attrs
 
 from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.codegen.c.lanes import lanes_text
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import ScalarOp
@@ -63,12 +64,15 @@ class ElementwiseKernel:
         error; None where none can be.
     cost
         About how long an element takes, in picoseconds.
+    is_bound_by_memory
+        Whether most of that is the way of elements from and to memory. Where it is not, the processor hides it behind the computation.
     """
 
     loops: str
     element: str
     guard: str | None
     cost: int
+    is_bound_by_memory: bool
 
 
 def add_elementwise_kernel(
@@ -108,24 +112,26 @@ def add_elementwise_kernel(
     unit.need(*body.headers)
     written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
     element = unit.kernel(_element(body, written, names, results), "element")
-    loop = unit.kernel(_loop(element, written, names), "loop")
+    lanes = lanes_text(body.lines, results, written, names)
+    loop = unit.kernel(_loop(element, written, names, lanes), "loop")
     loops = unit.kernel(_kernel(unit, loop, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
-    return ElementwiseKernel(loops, element, guard, _cost(body, [*written, *names]))
+    moving, computing = _costs(body, [*written, *names])
+    return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
 
 
 Named = Sequence[tuple[str, Operand]]
 
 
-def _cost(body: ScalarBody, operands: Named) -> int:
-    """Estimate how long an element takes, in picoseconds: its way from and to memory, statements, and calls of functions.
+def _costs(body: ScalarBody, operands: Named) -> tuple[int, int]:
+    """Estimate how long an element takes, in picoseconds: its way from and to memory, and statements and calls of functions.
 
     Measured on a processor with vectors of 512 bits; what is wanted is the order of magnitude.
     """
     moved = sum([C_DTYPES[operand.dtype].itemsize for _, operand in operands])
     called = [name for line in body.lines for name in re.findall(r"\b([a-z]\w+)\(", line)]
     calls = sum([_COSTS.get(re.sub(r"_\w\d+$|f$", "", name), 1000) for name in called])
-    return 60 * moved + 60 * len(body.lines) + calls
+    return 60 * moved, 60 * len(body.lines) + calls
 
 
 _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt", "copysign"), 100) | {
@@ -153,7 +159,7 @@ def _element(body: ScalarBody, written: Named, read: Named, results: Sequence[st
     return f"LM_INLINE void {KERNEL_NAME}({', '.join(parameters)})\n{{\n{statements}\n}}"
 
 
-def _loop(element: str, written: Named, read: Named) -> str:
+def _loop(element: str, written: Named, read: Named, lanes: str) -> str:
     parameters = [f"{C_DTYPES[o.dtype].storage} *const {name}" for name, o in written]
     arguments = [f"{name} + i" for name, _ in written]
     for name, operand in read:
@@ -166,8 +172,8 @@ def _loop(element: str, written: Named, read: Named) -> str:
             arguments.append(c.loaded(f"{name}[i]"))
     return f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, {", ".join(parameters)})
 {{
-#pragma omp simd
-    for (lm_int i = 0; i < n; ++i) {element}({", ".join(arguments)});
+{lanes}#pragma omp simd
+    for (lm_int i = {"done" if lanes else "0"}; i < n; ++i) {element}({", ".join(arguments)});
 }}"""
 
 

@@ -145,7 +145,7 @@ static int step2(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop each0 = {kernel2, 1, 2, 8, 2020};
+    const lm_loop each0 = {kernel2, 1, 2, 0, 2020};
     call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;

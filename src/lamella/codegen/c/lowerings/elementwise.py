@@ -52,7 +52,7 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
         outputs[0].ndim,
         [z.strided for z in outputs],
         [x.strided for x in read],
-        sizes.pop() if len(sizes) == 1 else 0,
+        sizes.pop() if kernel.is_bound_by_memory and len(sizes) == 1 else 0,
     )
 
 

@@ -10,6 +10,13 @@
 /* For what such a loop computes: it becomes vector code where it is a part of the loop, however much it is. */
 #define LM_INLINE static inline __attribute__((always_inline))
 
+/* How many elements of a type are computed side by side, each statement for all of them: as many as fill 8 vectors. */
+#if defined(__AVX512F__)
+#define LM_LANES(type) (512 / (int)sizeof(type))
+#else
+#define LM_LANES(type) (256 / (int)sizeof(type))
+#endif
+
 #define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef intptr_t lm_int;

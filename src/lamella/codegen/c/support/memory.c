@@ -12,6 +12,10 @@
 #define LM_VERY_LARGE ((size_t)4 << 20)
 #define LM_PAGE ((size_t)2 << 20)
 
+/* Where in its first page a very large piece begins. Other allocators begin near the start of a page: a processor that compares the last twelve bits
+   of addresses would take what is read there for what has just been written here, and wait. */
+#define LM_SHIFT ((size_t)2048)
+
 /* The most bytes, and pieces, that are kept. */
 #define LM_MOST_KEPT ((size_t)256 << 20)
 #define LM_MOST_PIECES 64
@@ -34,15 +38,16 @@ static lm_piece *lm_new_piece(const size_t size)
 {
 #if defined(MAP_ANONYMOUS)
     if (size >= LM_VERY_LARGE) {
-        char *const mapped = mmap(NULL, size + LM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const size_t pages = size + LM_SHIFT;
+        char *const mapped = mmap(NULL, pages + LM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) return NULL;
         char *const piece = (char *)(((uintptr_t)mapped + LM_PAGE - 1) / LM_PAGE * LM_PAGE);
         if (piece != mapped) munmap(mapped, (size_t)(piece - mapped));
-        if (piece != mapped + LM_PAGE) munmap(piece + size, (size_t)(mapped + LM_PAGE - piece));
+        if (piece != mapped + LM_PAGE) munmap(piece + pages, (size_t)(mapped + LM_PAGE - piece));
 #if defined(MADV_HUGEPAGE)
-        madvise(piece, size, MADV_HUGEPAGE);
+        madvise(piece, pages, MADV_HUGEPAGE);
 #endif
-        return (lm_piece *)piece;
+        return (lm_piece *)(piece + LM_SHIFT);
     }
 #endif
     return aligned_alloc(LM_ALIGNMENT, size);
@@ -52,7 +57,7 @@ static void lm_end_piece(lm_piece *const piece)
 {
 #if defined(MAP_ANONYMOUS)
     if (piece->size >= LM_VERY_LARGE) {
-        munmap(piece, piece->size);
+        munmap((char *)piece - LM_SHIFT, piece->size + LM_SHIFT);
         return;
     }
 #endif
@@ -64,8 +69,8 @@ static void *lm_take_large(size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     size += sizeof(lm_piece);
-    const size_t unit = size >= LM_VERY_LARGE ? LM_PAGE : 4096;
-    size = (size + unit - 1) / unit * unit;
+    if (size >= LM_VERY_LARGE) size = (size + LM_SHIFT + LM_PAGE - 1) / LM_PAGE * LM_PAGE - LM_SHIFT;
+    else size = (size + 4095) / 4096 * 4096;
     lm_piece *found = NULL;
     pthread_mutex_lock(&lm_kept.lock);
     int best = -1;
