@@ -21,6 +21,7 @@ from typing import Literal, final
 
 import attrs
 
+from lamella.codegen.c.halves import HALVED
 from lamella.config import config
 from lamella.errors import CompileError, CompilerNotFoundError
 
@@ -218,11 +219,27 @@ def compile_shared_object(
         # C++ has no such flags.
         compiling = [flag for flag in compiling if not flag.startswith(("-std=gnu11", "-fexcess-precision"))]
         sources = ["-x", "c", str(source), "-x", "c++", str(cxx), "-x", "none"]
-    command = [*compiler.command, *compiling, *sources, "-o", str(target), *libraries, *_link_flags(compiler)]
+    linking = ["-o", str(target), *libraries, *_link_flags(compiler)]
+    environment = {"TMPDIR": str(folder)}
+    whole = [*compiler.command, *compiling, *sources, *linking]
     try:
-        _run(command, {"TMPDIR": str(folder)})
+        if cxx is None and "-g" not in flags and _n_processors() > 1 and HALVED in source.read_text(encoding="utf-8"):
+            objects = [target.with_name(f"half{half}.o") for half in (1, 2)]
+            halves = [
+                [*compiler.command, *compiling, f"-DLM_HALF={half}", "-c", str(source), "-o", str(made)]
+                for half, made in enumerate(objects, start=1)
+            ]
+            _run_together(halves, environment)
+            _run([*compiler.command, *[str(made) for made in objects], *linking], environment)
+        else:
+            _run(whole, environment)
     except _Killed:  # for want of memory, say, that there may be now
-        _run(command, {"TMPDIR": str(folder)})
+        _run(whole, environment)
+
+
+def _n_processors() -> int:
+    """Return how many processors the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def accepts(compiler: Compiler, flags: Sequence[str], text: str) -> bool:
@@ -244,8 +261,34 @@ def _accepts(compiler: Compiler, flags: tuple[str, ...], text: str) -> bool:
 
 def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Run a command and return what it printed."""
+    return _run_together([command], environment)[0]
+
+
+def _run_together(commands: Sequence[Sequence[str]], environment: Mapping[str, str] | None = None) -> list[str]:
+    """Run commands at the same time, and return what each printed."""
+    started: list[subprocess.Popen[str]] = []
     try:
-        done = subprocess.run(
+        for command in commands:
+            started.append(_start(command, environment))  # noqa: PERF401 -- known even if the next one cannot be started
+        printed = [process.communicate()[0] for process in started]
+    finally:
+        for process in started:
+            if process.returncode is None:
+                process.kill()
+                process.communicate()
+    for command, process, text in zip(commands, started, printed, strict=True):
+        code = process.returncode
+        if code != 0:
+            how = f"was killed by signal {-code}" if code < 0 else f"failed ({code})"
+            # What tells of a part of the compiler that was killed is the compiler's message alone.
+            is_killed = code < 0 or "signal terminated program" in text
+            raise (_Killed if is_killed else CompileError)(f"{shlex.join(command)} {how}:\n{text.strip()}")
+    return printed
+
+
+def _start(command: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -253,15 +296,8 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
             env={**os.environ, "LC_ALL": "C", **(environment or {})},
             text=True,
             errors="replace",
-            check=False,
         )
     except FileNotFoundError as error:
         raise CompilerNotFoundError(f"{command[0]} could not be started: {error}; {_HOW_TO_GET_ONE}") from error
     except OSError as error:
         raise CompileError(f"{command[0]} could not be started: {error}") from error
-    if done.returncode != 0:
-        how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
-        # What tells of a part of the compiler that was killed is the compiler's message alone.
-        is_killed = done.returncode < 0 or "signal terminated program" in done.stdout
-        raise (_Killed if is_killed else CompileError)(f"{shlex.join(command)} {how}:\n{done.stdout.strip()}")
-    return done.stdout

@@ -1,11 +1,12 @@
 """Kernels of elementwise Ops: one pass over the elements of all operands.
 
     static inline void element0(double *o0, double i0, double i1)                  what one element is
-    static void loop0(lm_int n, double *o0, const double *i0, double i1)           elements one behind the other, or the same for all
+    static void loop0(lm_int n, char *const *data)                                 elements one behind the other, or the same for all
     static void kernel0(lm_int n, char *const *data, const lm_int *strides)        any strides
 
-Only the second has a loop that becomes vector code. Operands with other strides are brought into its form: copied to and from
-small arrays, a block at a time; or, where an operand varies that is usually the same, taken one element at a time.
+Only the second has a loop that becomes vector code; compiling it is most of what a kernel costs. Operands with other strides are
+brought into its form by code that all kernels of a unit share (``support/elementwise.h``): copied to and from small arrays, a
+block at a time; or, where an operand varies that is usually the same, taken one element at a time.
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import ScalarOp
 
 __all__ = ["ElementwiseKernel", "Operand", "add_elementwise_kernel"]
-
-_LARGEST_BLOCK: Final = 256
-_BYTES_OF_BLOCKS: Final = 16384
 
 
 @final
@@ -109,12 +107,12 @@ def add_elementwise_kernel(
             names.append((name, operand))
             texts.append(TypedText(name, operand.dtype))
     results = [body.cast(r, dtype).text for r, dtype in zip(body.apply(op, texts), outputs, strict=True)]
-    unit.need(*body.headers)
+    unit.need(*body.headers, "elementwise")
     written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
     element = unit.kernel(_element(body, written, names, results), "element")
     lanes = lanes_text(body.lines, results, written, names)
     loop = unit.kernel(_loop(element, written, names, lanes), "loop")
-    loops = unit.kernel(_kernel(unit, loop, written, names))
+    loops = unit.kernel(_kernel(loop, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     moving, computing = _costs(body, [*written, *names])
     return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
@@ -160,93 +158,36 @@ def _element(body: ScalarBody, written: Named, read: Named, results: Sequence[st
 
 
 def _loop(element: str, written: Named, read: Named, lanes: str) -> str:
-    parameters = [f"{C_DTYPES[o.dtype].storage} *const {name}" for name, o in written]
+    lines: list[str] = []
     arguments = [f"{name} + i" for name, _ in written]
-    for name, operand in read:
+    for i, (name, operand) in enumerate([*written, *read]):
         c = C_DTYPES[operand.dtype]
+        const = "" if i < len(written) else "const "
+        address = f"({const}{c.storage} *)data[{i}]"
         if operand.inner == "same":
-            parameters.append(f"const {c.computed} {name}")
+            lines.append(f"    const {c.computed} {name} = {c.loaded(f'*{address}')};")
             arguments.append(name)
         else:
-            parameters.append(f"const {c.storage} *const {name}")
-            arguments.append(c.loaded(f"{name}[i]"))
-    return f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, {", ".join(parameters)})
+            lines.append(f"    {const}{c.storage} *const {name} = {address};")
+            if const:
+                arguments.append(c.loaded(f"{name}[i]"))
+    declared = "\n".join(lines)
+    return f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, char *const *const data)
 {{
+{declared}
 {lanes}#pragma omp simd
     for (lm_int i = {"done" if lanes else "0"}; i < n; ++i) {element}({", ".join(arguments)});
 }}"""
 
 
-def _gather(storage: str) -> str:
-    return f"""LM_ALONE void {KERNEL_NAME}(const int m, {storage} *const to, const char *const from, const lm_int stride)
-{{
-    for (int j = 0; j < m; ++j) to[j] = *(const {storage} *)(from + j * stride);
-}}"""
-
-
-def _scatter(storage: str) -> str:
-    return f"""LM_ALONE void {KERNEL_NAME}(const int m, char *const to, const lm_int stride, const {storage} *const from)
-{{
-    for (int j = 0; j < m; ++j) *({storage} *)(to + j * stride) = from[j];
-}}"""
-
-
-def _kernel(unit: Unit, loop: str, written: Named, read: Named) -> str:
-    operands = [*written, *read]
-    varying = [(i, name, C_DTYPES[o.dtype]) for i, (name, o) in enumerate(operands) if o.inner == "contiguous"]
-    same = [i for i, (_, o) in enumerate(operands) if o.inner == "same"]
-    block = max(16, min(_LARGEST_BLOCK, _BYTES_OF_BLOCKS // sum([c.itemsize for _, _, c in varying])))
-
-    def call(n: str, places: Sequence[str]) -> str:
-        """Call the loop with an address for each operand."""
-        arguments = [n]
-        for i, ((_, operand), place) in enumerate(zip(operands, places, strict=True)):
-            c = C_DTYPES[operand.dtype]
-            address = f"({'const ' if i >= len(written) else ''}{c.storage} *){place}"
-            arguments.append(c.loaded(f"*{address}") if operand.inner == "same" else address)
-        return f"{loop}({', '.join(arguments)});"
-
-    def at(i: int, index: str) -> str:
-        return f"(data[{i}] + {index} * strides[{i}])"
-
-    usual = " && ".join([f"strides[{i}] == {c.itemsize}" for i, _, c in varying] + [f"strides[{i}] == 0" for i in same])
-    buffers = "\n".join([f"    {c.storage} b{i}[{block}];" for i, _, c in varying])
-    # All kernels share what copies to and from blocks: of one with many results it would else be half of the code.
-    gather = "\n".join(
-        [
-            f"        {unit.kernel(_gather(c.storage), 'gather')}(m, b{i}, data[{i}] + i * strides[{i}], strides[{i}]);"
-            for i, _, c in varying
-            if i >= len(written)
-        ]
-    )
-    scatter = "\n".join(
-        [
-            f"        {unit.kernel(_scatter(c.storage), 'scatter')}(m, data[{i}] + i * strides[{i}], strides[{i}], b{i});"
-            for i, _, c in varying
-            if i < len(written)
-        ]
-    )
-    one_by_one = ""
-    if same:
-        one_by_one = f"""
-    if ({" || ".join([f"strides[{i}] != 0" for i in same])}) {{
-        for (lm_int i = 0; i < n; ++i)
-            {call("1", [at(i, "i") for i in range(len(operands))])}
-        return;
-    }}"""
+def _kernel(loop: str, written: Named, read: Named) -> str:
+    steps = [C_DTYPES[o.dtype].itemsize if o.inner == "contiguous" else 0 for _, o in (*written, *read)]
+    listed = ", ".join([str(step) for step in steps])
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
-    if ({usual}) {{
-        {call("n", [f"data[{i}]" for i in range(len(operands))])}
-        return;
-    }}{one_by_one}
-{buffers}
-    for (lm_int i = 0; i < n; i += {block}) {{
-        const int m = n - i < {block} ? (int)(n - i) : {block};
-{gather}
-        {call("m", [f"data[{i}]" if i in same else f"b{i}" for i in range(len(operands))])}
-{scatter}
-    }}
+    static const unsigned char steps[] = {{{listed}}};
+    static const lm_elementwise kernel = {{{loop}, {len(written)}, {len(steps)}, steps}};
+    lm_run_elementwise(&kernel, n, data, strides);
 }}"""
 
 

@@ -114,7 +114,7 @@ class _Writer:
         flags, in_python = self._unit.users_flags, {i: why for i, s in enumerate(steps) if (why := _why_python(s))}
         if not self._user.nodes:
             build = Build().with_flags(flags) if flags else None
-            return CProgram(f"{self._unit.prologue(body)}\n\n{body}\n", values, build, needs_python=in_python)
+            return CProgram(self._unit.text(body), values, build, needs_python=in_python)
         build, users = self._user.build().with_flags(flags), self._user.text()
         if build.is_cxx:
             text = f"{self._unit.prologue(body)}\n\n{self._user.declarations()}\n\n{body}\n"
@@ -181,7 +181,7 @@ class _Writer:
             lines.append("(void)operands;")
         statements = "\n".join([f"    {line}" for line in (*lines, *step.lines, "return 0;")])
         function = self._unit.kernel(
-            f"/* {_title(node)} */\nstatic int {KERNEL_NAME}(lm_call *const call, void *const *const operands)\n{{\n"
+            f"/* {_title(node)} */\nstatic LM_BESIDE int {KERNEL_NAME}(lm_call *const call, void *const *const operands)\n{{\n"
             f"    (void)call;\n{statements}\n}}",
             "step",
         )

@@ -7,12 +7,13 @@ and so one entry of the cache.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final, Self, final
 
 from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.codegen.c.halves import halved
 from lamella.ir import TensorType
 
 __all__ = ["KERNEL_NAME", "Unit", "UserText", "support_text"]
@@ -21,6 +22,7 @@ KERNEL_NAME: Final = "KERNEL"
 """Stands in the text of a kernel for the name that the unit gives it."""
 
 _HEADER_ORDER: Final = (
+    "elementwise",
     "half",
     "casts",
     "maths",
@@ -121,6 +123,19 @@ class Unit:
             known = self._kernels[text] = f"{kind}{number}"
         return known
 
+    def text(self, tables: str) -> str:
+        """Return the whole text: that of a large unit in halves, which can be compiled at the same time.
+
+        Parameters
+        ----------
+        tables
+            What follows the functions; what it does not use is left out.
+        """
+        kernels = self._reached(tables)
+        functions = {name: text.replace(KERNEL_NAME, name).strip() for text, name in kernels.items()}
+        body = halved(functions, tables) or "\n\n".join([*functions.values(), tables])
+        return f"{self._declarations(kernels, tables)}\n\n{body}\n"
+
     def prologue(self, steps: str, first: str = "") -> str:
         """Return the part of the text that comes before the steps.
 
@@ -132,6 +147,10 @@ class Unit:
             What comes before everything, and has ``lamella.h`` in it.
         """
         kernels = self._reached(steps)
+        functions = [text.replace(KERNEL_NAME, name).strip() for text, name in kernels.items()]
+        return "\n\n".join([self._declarations(kernels, steps, first), *functions])
+
+    def _declarations(self, kernels: Iterable[str], steps: str, first: str = "") -> str:
         used = set(re.findall(r"\btype\d+\b", "\n".join([*kernels, steps])))
         types = [f"static const lm_type {name} = {text};" for text, name in self._types.items() if name in used]
         parts = [first or support_text("lamella.h")]
@@ -139,7 +158,6 @@ class Unit:
         parts += [text for text in self._headers if isinstance(text, UserText)]
         parts.append("\n".join([f"LM_DECLARE_ARRAY({ndim});" for ndim in sorted(self._dimensions) if ndim]))
         parts.append("\n".join(types))
-        parts += [text.replace(KERNEL_NAME, name) for text, name in kernels.items()]
         return "\n\n".join([part.strip() for part in parts if part.strip()])
 
     def _reached(self, steps: str) -> dict[str, str]:

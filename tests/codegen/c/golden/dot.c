@@ -4,7 +4,7 @@ static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}};
 static const lm_type type1 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}};
 
 /* DimShuffle(float64[?, ?]) */
-static int step0(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];
@@ -19,7 +19,7 @@ static int step0(lm_call *const call, void *const *const operands)
 }
 
 /* Dot(float64[?, ?], float64[?, ?]) */
-static int step1(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step1(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];

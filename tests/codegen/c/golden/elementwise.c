@@ -9,47 +9,24 @@ LM_INLINE void element0(double *const o0, const double i0, const float i1)
     *o0 = t0;
 }
 
-LM_ALONE void loop0(const lm_int n, double *const o0, const double *const i0, const float *const i1)
+LM_ALONE void loop0(const lm_int n, char *const *const data)
 {
+    double *const o0 = (double *)data[0];
+    const double *const i0 = (const double *)data[1];
+    const float *const i1 = (const float *)data[2];
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) element0(o0 + i, i0[i], i1[i]);
 }
 
-LM_ALONE void gather0(const int m, double *const to, const char *const from, const lm_int stride)
-{
-    for (int j = 0; j < m; ++j) to[j] = *(const double *)(from + j * stride);
-}
-
-LM_ALONE void gather1(const int m, float *const to, const char *const from, const lm_int stride)
-{
-    for (int j = 0; j < m; ++j) to[j] = *(const float *)(from + j * stride);
-}
-
-LM_ALONE void scatter0(const int m, char *const to, const lm_int stride, const double *const from)
-{
-    for (int j = 0; j < m; ++j) *(double *)(to + j * stride) = from[j];
-}
-
 static void kernel0(const lm_int n, char *const *const data, const lm_int *const strides)
 {
-    if (strides[0] == 8 && strides[1] == 8 && strides[2] == 4) {
-        loop0(n, (double *)data[0], (const double *)data[1], (const float *)data[2]);
-        return;
-    }
-    double b0[256];
-    double b1[256];
-    float b2[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        gather0(m, b1, data[1] + i * strides[1], strides[1]);
-        gather1(m, b2, data[2] + i * strides[2], strides[2]);
-        loop0(m, (double *)b0, (const double *)b1, (const float *)b2);
-        scatter0(m, data[0] + i * strides[0], strides[0], b0);
-    }
+    static const unsigned char steps[] = {8, 8, 4};
+    static const lm_elementwise kernel = {loop0, 1, 3, steps};
+    lm_run_elementwise(&kernel, n, data, strides);
 }
 
 /* Mul(float64[?, ?], float32[1, ?]) */
-static int step0(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];
@@ -71,30 +48,23 @@ LM_INLINE void element1(double *const o0, const double i0)
     *o0 = t0;
 }
 
-LM_ALONE void loop1(const lm_int n, double *const o0, const double *const i0)
+LM_ALONE void loop1(const lm_int n, char *const *const data)
 {
+    double *const o0 = (double *)data[0];
+    const double *const i0 = (const double *)data[1];
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) element1(o0 + i, i0[i]);
 }
 
 static void kernel1(const lm_int n, char *const *const data, const lm_int *const strides)
 {
-    if (strides[0] == 8 && strides[1] == 8) {
-        loop1(n, (double *)data[0], (const double *)data[1]);
-        return;
-    }
-    double b0[256];
-    double b1[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        gather0(m, b1, data[1] + i * strides[1], strides[1]);
-        loop1(m, (double *)b0, (const double *)b1);
-        scatter0(m, data[0] + i * strides[0], strides[0], b0);
-    }
+    static const unsigned char steps[] = {8, 8};
+    static const lm_elementwise kernel = {loop1, 1, 2, steps};
+    lm_run_elementwise(&kernel, n, data, strides);
 }
 
 /* Add(float64[?, ?], float64[1, 1]) */
-static int step1(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step1(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];
@@ -114,30 +84,23 @@ LM_INLINE void element2(double *const o0, const double i0)
     *o0 = t0;
 }
 
-LM_ALONE void loop2(const lm_int n, double *const o0, const double *const i0)
+LM_ALONE void loop2(const lm_int n, char *const *const data)
 {
+    double *const o0 = (double *)data[0];
+    const double *const i0 = (const double *)data[1];
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) element2(o0 + i, i0[i]);
 }
 
 static void kernel2(const lm_int n, char *const *const data, const lm_int *const strides)
 {
-    if (strides[0] == 8 && strides[1] == 8) {
-        loop2(n, (double *)data[0], (const double *)data[1]);
-        return;
-    }
-    double b0[256];
-    double b1[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        gather0(m, b1, data[1] + i * strides[1], strides[1]);
-        loop2(m, (double *)b0, (const double *)b1);
-        scatter0(m, data[0] + i * strides[0], strides[0], b0);
-    }
+    static const unsigned char steps[] = {8, 8};
+    static const lm_elementwise kernel = {loop2, 1, 2, steps};
+    lm_run_elementwise(&kernel, n, data, strides);
 }
 
 /* Exp(float64[?, ?]) */
-static int step2(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step2(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];

@@ -60,7 +60,7 @@ static const lm_reducer reducer0 = {
 };
 
 /* Sum(float64[?, ?]) */
-static int step0(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];

@@ -149,7 +149,7 @@ static void rows0(const lm_int n, char *const *const data, const lm_int *const s
 }
 
 /* Softmax(float64[?, ?]) */
-static int step0(lm_call *const call, void *const *const operands)
+static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
 {
     (void)call;
     const lm_array2 x0 = *(const lm_array2 *)operands[0];

@@ -17,6 +17,13 @@
 #define LM_LANES(type) (256 / (int)sizeof(type))
 #endif
 
+/* For functions that are beside the point of a unit, or run once a call and have no loop: compiling them fast matters more. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define LM_BESIDE __attribute__((optimize("O1")))
+#else
+#define LM_BESIDE
+#endif
+
 #define LM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef intptr_t lm_int;
@@ -196,14 +203,14 @@ typedef struct {
     const lm_demand *demand; /* NULL where all steps run */
 } lm_program;
 
-static inline void lm_release(lm_call *const call, lm_block **const block)
+LM_INLINE void lm_release(lm_call *const call, lm_block **const block)
 {
     lm_block *const held = *block;
     *block = NULL;
     if (held != NULL && held->count > 0 && --held->count == 0) call->serve->release(call, held);
 }
 
-static inline lm_block *lm_share(lm_block *const block)
+LM_INLINE lm_block *lm_share(lm_block *const block)
 {
     if (block != NULL && block->count > 0) ++block->count;
     return block;

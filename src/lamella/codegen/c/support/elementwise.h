@@ -1,0 +1,78 @@
+/* Kernels of elementwise Ops: operands of any strides are brought to the form that the loop takes. */
+
+typedef struct {
+    void (*loop)(lm_int n, char *const *data); /* elements one behind the other, or the same for all */
+    int n_out, n;                              /* operands that are written, which come first; all operands */
+    const unsigned char *steps;                /* for each operand, the bytes from element to element; 0 where it is the same for all */
+} lm_elementwise;
+
+/* Bytes of the blocks that operands are copied to and from, and the most elements of one. */
+#define LM_BYTES_OF_BLOCKS 16384
+#define LM_LARGEST_BLOCK 256
+
+#define LM_COPY_ELEMENTS(type) \
+    for (lm_int j = 0; j < m; ++j) *(type *)(to + j * to_stride) = *(const type *)(from + j * from_stride); \
+    break
+
+LM_ALONE void lm_copy_elements(
+    const int size, const lm_int m, char *const to, const lm_int to_stride, const char *const from, const lm_int from_stride)
+{
+    switch (size) {
+    case 1: LM_COPY_ELEMENTS(uint8_t);
+    case 2: LM_COPY_ELEMENTS(uint16_t);
+    case 4: LM_COPY_ELEMENTS(uint32_t);
+    case 8: LM_COPY_ELEMENTS(uint64_t);
+    default:
+        for (lm_int j = 0; j < m; ++j) memcpy(to + j * to_stride, from + j * from_stride, 16);
+    }
+}
+
+/* Of operands that do not lie as the loop takes them: those that should lie side by side are copied to and from small arrays, a block
+   at a time; or, where an operand varies that should be the same for all, elements are taken one at a time. */
+LM_ALONE LM_BESIDE void lm_run_anyhow(
+    const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides)
+{
+    const int n_operands = kernel->n;
+    char *at[n_operands];
+    lm_int bytes = 0;
+    int is_same = 1;
+    for (int k = 0; k < n_operands; ++k) {
+        bytes += kernel->steps[k];
+        if (kernel->steps[k] == 0 && strides[k] != 0) is_same = 0;
+    }
+    if (!is_same || n == 1) {
+        for (lm_int i = 0; i < n; ++i) {
+            for (int k = 0; k < n_operands; ++k) at[k] = data[k] + i * strides[k];
+            kernel->loop(1, at);
+        }
+        return;
+    }
+    lm_int block = LM_BYTES_OF_BLOCKS / bytes / 16 * 16;
+    block = block < 16 ? 16 : block > LM_LARGEST_BLOCK ? LM_LARGEST_BLOCK : block;
+    char blocks[block * bytes] __attribute__((aligned(16)));
+    for (lm_int i = 0; i < n; i += block) {
+        const lm_int m = n - i < block ? n - i : block;
+        char *place = blocks;
+        for (int k = 0; k < n_operands; ++k) {
+            const lm_int size = kernel->steps[k];
+            at[k] = size == 0 ? data[k] : place;
+            place += block * size;
+            if (size != 0 && k >= kernel->n_out)
+                lm_copy_elements((int)size, m, at[k], size, data[k] + i * strides[k], strides[k]);
+        }
+        kernel->loop(m, at);
+        for (int k = 0; k < kernel->n_out; ++k)
+            lm_copy_elements((int)kernel->steps[k], m, data[k] + i * strides[k], strides[k], at[k], kernel->steps[k]);
+    }
+}
+
+static inline void lm_run_elementwise(
+    const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides)
+{
+    for (int k = 0; k < kernel->n; ++k)
+        if (LM_UNLIKELY(strides[k] != kernel->steps[k])) {
+            lm_run_anyhow(kernel, n, data, strides);
+            return;
+        }
+    kernel->loop(n, data);
+}
