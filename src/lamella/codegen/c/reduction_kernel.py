@@ -21,9 +21,8 @@ from lamella.ir import Add, ScalarOp
 
 __all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_reducer", "add_reduction", "add_total"]
 
-_BYTES_OF_LANES = 256
-_BLOCKS_OF_LANES = 8
-_BYTES_OF_A_ROW = 128
+_BYTES_OF_LANES = 128
+_BLOCKS_OF_LANES = 16
 _STREAMS = 4
 
 
@@ -146,8 +145,8 @@ def add_reducer(
 def add_total(unit: Unit, reduction: Reduction, producer: Producer | None = None) -> str:
     """Add the function that reduces a vector to a unit, and return its name.
 
-    Its parameters are the length, the address and the stride of what is read, what the accumulator begins with (for a function with an
-    identity, that), and the parameters of the producer.
+    Its parameters are the length and the address of what is read, what the accumulator begins with (for a function with an identity,
+    that), and the parameters of the producer.
     """
     combine = add_combination(unit, reduction, reduction.element)
     merge = add_combination(unit, reduction, reduction.accumulator)
@@ -171,8 +170,7 @@ def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
 
 def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | None) -> str:
     acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype if producer else reduction.element]
-    lanes = max(16, min(64, _BYTES_OF_LANES // acc.itemsize))
-    block = lanes * _BLOCKS_OF_LANES
+    lanes = max(8, min(32, _BYTES_OF_LANES // acc.itemsize))
     parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
 
     def element(index: str) -> str:
@@ -181,54 +179,62 @@ def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | 
             return loaded
         return f"{producer.function}({', '.join([loaded, *[name for _, name in producer.parameters]])})"
 
-    new_lanes = f"for (int j = 0; j < {lanes}; ++j) lane[j] = first;"
-    # Unrolled completely, this would be most of the code.
-    fold = f"""#pragma GCC unroll 1
-{{indent}}for (int k = {lanes // 2}; k > 0; k /= 2)
-#pragma GCC unroll 1
-{{indent}}    for (int j = 0; j < k; ++j) lane[j] = {merge}(lane[j], lane[j + k]);"""
-    if reduction.is_ordered:
-        # Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do.
-        before, each_block = f"    {acc.computed} waiting[64];\n    int n_waiting = 0;", f"        {new_lanes}"
-        after_block = f"""
-{fold.format(indent="        ")}
+    block, head, several = lanes * _BLOCKS_OF_LANES, "lm_int k = 0;", ""
+    if producer is None:
+        # Memory delivers several streams faster than one.
+        block, head = _STREAMS * lanes * _BLOCKS_OF_LANES, f"const lm_int part = m / {_STREAMS * lanes} * {lanes};"
+        streams = _combined(reduction, combine, "lane[j]", [element(f"k + j + {s} * part") for s in range(_STREAMS)])
+        several = f"""
+        lm_int k = 0;
+        for (; k < part; k += {lanes})
+#pragma omp simd
+            for (int j = 0; j < {lanes}; ++j) lane[j] = {streams};
+        k = {_STREAMS} * part;"""
+    length = "n - i" if not reduction.is_ordered else f"n - i < {block} ? n - i : {block}"
+    # Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do.
+    wait = f"""
         waiting[n_waiting++] = lane[0];
         for (lm_int number = i / {block} + 1; number % 2 == 0; number /= 2, --n_waiting)
             waiting[n_waiting - 2] = {merge}(waiting[n_waiting - 2], waiting[n_waiting - 1]);"""
-        after = f"    while (n_waiting > 0) total = {merge}(total, waiting[--n_waiting]);"
-    else:
-        before, each_block, after_block = f"    {new_lanes}", "", ""
-        after = f"""{fold.format(indent="    ")}
-    total = {merge}(lane[0], total);"""
-    return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const char *const data, const lm_int stride, const {acc.computed} first{parameters})
+    # Unrolled or made vector code, what is done once would be most of the code.
+    return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
+        acc.computed
+    } first{parameters})
 {{
-    {acc.computed} lane[{lanes}], total = first;
-    {read.storage} gathered[{block}];
-    if (n < {lanes}) {{
-        for (lm_int i = 0; i < n; ++i) {{
-            const {read.storage} *const block = (const {read.storage} *)(data + i * stride);
-            total = {combine}(total, {element("0")});
-        }}
-        return total;
-    }}
-{before}
-    for (lm_int i = 0; i < n; i += {block}) {{
-        const int m = n - i < {block} ? (int)(n - i) : {block};
-        const {read.storage} *block = (const {read.storage} *)(data + i * stride);
-        if (stride != {read.itemsize}) {{
-            for (int j = 0; j < m; ++j) gathered[j] = *(const {read.storage} *)(data + (i + j) * stride);
-            block = gathered;
-        }}
-        int k = 0;
-{each_block}
+    {acc.computed} lane[{lanes}], total = first;{f" {acc.computed} waiting[64];" if reduction.is_ordered else ""}
+    {"int n_waiting = 0;" if reduction.is_ordered else ""}
+    for (lm_int i = 0, m = {length}; i < n; i += m, m = {length}) {{
+        const {read.storage} *const block = x + i;
+        {head}
+        for (int j = 0; j < {lanes}; ++j) lane[j] = first;{several}
         for (; k + {lanes} <= m; k += {lanes})
 #pragma omp simd
             for (int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {element("k + j")});
-        for (; k < m; ++k) total = {combine}(total, {element("k")});{after_block}
+#pragma GCC unroll 1
+        for (int j = 0; k < m; ++j, ++k) lane[j] = {combine}(lane[j], {element("k")});
+#pragma GCC unroll 1
+        for (int h = {lanes // 2}; h > 0; h /= 2)
+#pragma GCC unroll 1
+            for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);{
+        wait
+        if reduction.is_ordered
+        else f'''
+        total = {merge}(total, lane[0]);'''
+    }
     }}
-{after}
+    {f"while (n_waiting > 0) total = {merge}(total, waiting[--n_waiting]);" if reduction.is_ordered else ""}
     return total;
 }}"""
+
+
+def _combined(reduction: Reduction, combine: str, so_far: str, elements: Sequence[str]) -> str:
+    """Return the expression of what an accumulator and some elements are together."""
+    if isinstance(reduction.op, Add) and reduction.element == reduction.accumulator:
+        first, second, third, fourth = elements
+        return f"{combine}({so_far}, {combine}({combine}({first}, {second}), {combine}({third}, {fourth})))"
+    for text in elements:
+        so_far = f"{combine}({so_far}, {text})"
+    return so_far
 
 
 def _add_rows(unit: Unit, reduction: Reduction) -> str:
@@ -236,7 +242,7 @@ def _add_rows(unit: Unit, reduction: Reduction) -> str:
     acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
     combine = add_combination(unit, reduction, reduction.element)
     merge = add_combination(unit, reduction, reduction.accumulator)
-    lanes = max(8, min(32, _BYTES_OF_A_ROW // acc.itemsize))
+    lanes = max(8, min(32, _BYTES_OF_LANES // acc.itemsize))
     first = x.loaded("row[j]")
     if reduction.identity is not None and x is not acc:
         first = f"{combine}({literal(reduction.identity, acc.name)}, {first})"
@@ -275,12 +281,7 @@ def _add_columns(unit: Unit, reduction: Reduction) -> str:
     acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
     combine = add_combination(unit, reduction, reduction.element)
     so_far, element = acc.loaded("to[i]"), [x.loaded(f"x{s}[i]") for s in range(_STREAMS)]
-    if x is acc and isinstance(reduction.op, Add):
-        several = f"{combine}({so_far}, {combine}({combine}({element[0]}, {element[1]}), {combine}({element[2]}, {element[3]})))"
-    else:
-        several = so_far
-        for text in element:
-            several = f"{combine}({several}, {text})"
+    several = _combined(reduction, combine, so_far, element)
     rows = " ".join(
         [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]
     )

@@ -1,21 +1,43 @@
 """Kernels that go along rows: vectors inside of arrays, along one axis (or several that lie in memory as one).
 
-    static void pass0(lm_int n, char *z, lm_int z_stride, const char *x, lm_int x_stride, double shift)      elementwise, along one row
-    static void row0(lm_int n, char *z, lm_int z_stride, const char *x, lm_int x_stride)                     all that is done to one row
-    static void rows0(lm_int n, char *const *data, const lm_int *strides)                                    all rows
+    static void pass0(lm_int n, double *z_row, const double *x_row, double shift)      elementwise, along one row
+    static void row0(lm_int n, char *const *rows)                                      all that is done to one row
 
-The strides inside of the rows come as a further operand of the kernel, an ``lm_row``, whose own strides are 0.
+The elements of a row lie side by side: the host, which goes through the rows, brings others into that form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import final
+
+import attrs
 
 from lamella.codegen.c.dtypes import CDType
-from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.codegen.c.step import Array, Step, integers
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 
-__all__ = ["add_pass", "joined_axes", "run_rows"]
+__all__ = ["RowOperand", "add_pass", "joined_axes", "run_rows"]
+
+
+@final
+@attrs.frozen
+class RowOperand:
+    """An array of which a kernel works on one row at a time.
+
+    Attributes
+    ----------
+    array
+        The array.
+    along
+        The stride inside of rows; None for an array with a single element for each row.
+    axes
+        The axes besides that of the rows. Those of the first operand have the lengths of all.
+    """
+
+    array: Array
+    along: str | None
+    axes: Sequence[int]
 
 
 def add_pass(unit: Unit, c: CDType, stored: str, parameters: Sequence[tuple[str, str]]) -> str:
@@ -30,35 +52,16 @@ def add_pass(unit: Unit, c: CDType, stored: str, parameters: Sequence[tuple[str,
     stored
         What is stored, an expression of the value ``x`` that is read and of the parameters.
     parameters
-        C type and name of each parameter, which follow lengths, addresses and strides.
+        C type and name of each parameter, which follow the length and the addresses.
     """
     declared = "".join([f", const {c_type} {name}" for c_type, name in parameters])
-    handed_on = "".join([f", {name}" for _, name in parameters])
-    loop = unit.kernel(
+    return unit.kernel(
         f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, {c.storage} *const z_row, const {c.storage} *const x_row{declared})
 {{
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) {{
         const {c.computed} x = {c.loaded("x_row[i]")};
         z_row[i] = {stored};
-    }}
-}}""",
-        "loop",
-    )
-    block = 256
-    return unit.kernel(
-        f"""static void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride{declared})
-{{
-    if (z_stride == {c.itemsize} && x_stride == {c.itemsize}) {{
-        {loop}(n, ({c.storage} *)z, (const {c.storage} *)x{handed_on});
-        return;
-    }}
-    {c.storage} z_block[{block}], x_block[{block}];
-    for (lm_int i = 0; i < n; i += {block}) {{
-        const int m = n - i < {block} ? (int)(n - i) : {block};
-        for (int j = 0; j < m; ++j) x_block[j] = *(const {c.storage} *)(x + (i + j) * x_stride);
-        {loop}(m, z_block, x_block{handed_on});
-        for (int j = 0; j < m; ++j) *({c.storage} *)(z + (i + j) * z_stride) = z_block[j];
     }}
 }}""",
         "pass",
@@ -89,7 +92,7 @@ def joined_axes(step: Step, x: Array, axes: Sequence[int], name: str) -> tuple[s
     return length, stride
 
 
-def run_rows(step: Step, row: str, length: str, operands: Sequence[tuple[Array, str, Sequence[int]]]) -> None:
+def run_rows(step: Step, row: str, length: str, operands: Sequence[RowOperand]) -> None:
     """Run a function on all rows of some arrays.
 
     Parameters
@@ -97,29 +100,22 @@ def run_rows(step: Step, row: str, length: str, operands: Sequence[tuple[Array, 
     step
         The step.
     row
-        The name of a function of the length of a row, and of the address and the stride of each operand.
+        The name of a function of the length of a row, and of where the row of each operand is.
     length
         The length of the rows.
     operands
-        For each operand: the array, the stride inside of its rows, and its other axes. Those of the first operand have the lengths
-        of all.
+        The operands: the one that is written, then those that are read.
     """
-    step.unit.need("joined_axes")
-    rows = step.unit.kernel(_rows(row, len(operands)), "rows")
-    first, _, axes = operands[0]
-    zeros = integers(["0"] * len(axes))
-    name = f"row{step.number}"
-    strides = ", ".join([stride for _, stride, _ in operands])
-    step.emit(f"const lm_row {name} = {{{length}, {{{strides}}}}};")
-    strided = [Strided(array.data, integers([array.stride(axis) for axis in others])) for array, _, others in operands]
-    shape = integers([first.length(axis) for axis in axes])
-    step.nest(rows, shape, len(axes), [*strided, Strided(f"(char *)&{name}", zeros)])
-
-
-def _rows(row: str, n_operands: int) -> str:
-    arguments = [f"data[{i}] + r * strides[{i}], row.stride[{i}]" for i in range(n_operands)]
-    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
-{{
-    const lm_row row = *(const lm_row *)data[{n_operands}];
-    for (lm_int r = 0; r < n; ++r) {row}(row.n, {", ".join(arguments)});
-}}"""
+    sizes = integers(["0" if x.along is None else str(x.array.c.itemsize) for x in operands])
+    kernel = step.unit.kernel(
+        f"static const lm_row_kernel {KERNEL_NAME} = {{{row}, 1, {len(operands)}, {sizes}}};", "rows"
+    )
+    first = operands[0]
+    along = integers([x.along or "0" for x in operands])
+    shape = integers([first.array.length(axis) for axis in first.axes])
+    data = ", ".join([x.array.data for x in operands])
+    strides = ", ".join([integers([x.array.stride(axis) for axis in x.axes]) for x in operands])
+    step.attempt(
+        f"call->serve->rows(call, &{kernel}, {length}, {along}, {len(first.axes)}, {shape}, (char *const[]){{{data}}},"
+        f" (const lm_int *const[]){{{strides}}})"
+    )

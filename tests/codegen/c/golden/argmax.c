@@ -10,55 +10,51 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE double total0(const lm_int n, const char *const data, const lm_int stride, const double first)
+LM_ALONE double total0(const lm_int n, const double *const x, const double first)
 {
-    double lane[32], total = first;
-    double gathered[256];
-    if (n < 32) {
-        for (lm_int i = 0; i < n; ++i) {
-            const double *const block = (const double *)(data + i * stride);
-            total = combine0(total, block[0]);
-        }
-        return total;
-    }
-    for (int j = 0; j < 32; ++j) lane[j] = first;
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        const double *block = (const double *)(data + i * stride);
-        if (stride != 8) {
-            for (int j = 0; j < m; ++j) gathered[j] = *(const double *)(data + (i + j) * stride);
-            block = gathered;
-        }
-        int k = 0;
-
-        for (; k + 32 <= m; k += 32)
+    double lane[16], total = first;
+    
+    for (lm_int i = 0, m = n - i; i < n; i += m, m = n - i) {
+        const double *const block = x + i;
+        const lm_int part = m / 64 * 16;
+        for (int j = 0; j < 16; ++j) lane[j] = first;
+        lm_int k = 0;
+        for (; k < part; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 32; ++j) lane[j] = combine0(lane[j], block[k + j]);
-        for (; k < m; ++k) total = combine0(total, block[k]);
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(combine0(combine0(combine0(lane[j], block[k + j + 0 * part]), block[k + j + 1 * part]), block[k + j + 2 * part]), block[k + j + 3 * part]);
+        k = 4 * part;
+        for (; k + 16 <= m; k += 16)
+#pragma omp simd
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], block[k + j]);
+#pragma GCC unroll 1
+        for (int j = 0; k < m; ++j, ++k) lane[j] = combine0(lane[j], block[k]);
+#pragma GCC unroll 1
+        for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+            for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
+        total = combine0(total, lane[0]);
     }
-#pragma GCC unroll 1
-    for (int k = 16; k > 0; k /= 2)
-#pragma GCC unroll 1
-        for (int j = 0; j < k; ++j) lane[j] = combine0(lane[j], lane[j + k]);
-    total = combine0(lane[0], total);
+    
     return total;
 }
 
-static void row0(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+static void row0(const lm_int n, char *const *const rows)
 {
-    (void)z_stride;
-    const double extreme = total0(n, x, x_stride, *(const double *)x);
+    const double *const x = (const double *)rows[1];
+    const double extreme = total0(n, x, x[0]);
     lm_int found = 0;
-    if (extreme != extreme) while (*(const double *)(x + found * x_stride) == *(const double *)(x + found * x_stride)) ++found;
-    else while (*(const double *)(x + found * x_stride) != extreme) ++found;
-    *(int64_t *)z = found;
+    for (; found + 64 <= n; found += 64) {
+        int any = 0;
+#pragma omp simd reduction(|:any)
+        for (int j = 0; j < 64; ++j) any |= (x[found + j] == extreme) | (x[found + j] != x[found + j]);
+        if (any) break;
+    }
+    const int j = 0;
+    while (!((x[found + j] == extreme) | (x[found + j] != x[found + j]))) ++found;
+    *(int64_t *)rows[0] = found;
 }
 
-static void rows0(const lm_int n, char *const *const data, const lm_int *const strides)
-{
-    const lm_row row = *(const lm_row *)data[2];
-    for (lm_int r = 0; r < n; ++r) row0(row.n, data[0] + r * strides[0], row.stride[0], data[1] + r * strides[1], row.stride[1]);
-}
+static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){0, 8}};
 
 /* Argmax(float64[?, ?]) */
 static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
@@ -69,9 +65,7 @@ static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
     if (LM_UNLIKELY(!(x0.shape[0] > 0))) return LM_REFER;
     z0->shape[0] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type1, 0, NULL) < 0)) return -1;
-    const lm_row row = {x0.shape[0], {0, x0.strides[0]}};
-    call->serve->nest(call, rows0, 3, 1, (const lm_int[]){z0->shape[0]},
-                      (char *const[]){z0->data, x0.data, (char *)&row}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){x0.strides[1]}, (const lm_int[]){0}});
+    if (LM_UNLIKELY(call->serve->rows(call, &rows0, x0.shape[0], (const lm_int[]){0, x0.strides[0]}, 1, (const lm_int[]){z0->shape[0]}, (char *const[]){z0->data, x0.data}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){x0.strides[1]}}) < 0)) return -1;
     return 0;
 }
 

@@ -9,61 +9,40 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE double total0(const lm_int n, const char *const data, const lm_int stride, const double first)
+LM_ALONE double total0(const lm_int n, const double *const x, const double first)
 {
-    double lane[32], total = first;
-    double gathered[256];
-    if (n < 32) {
-        for (lm_int i = 0; i < n; ++i) {
-            const double *const block = (const double *)(data + i * stride);
-            total = combine0(total, block[0]);
-        }
-        return total;
-    }
-    for (int j = 0; j < 32; ++j) lane[j] = first;
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        const double *block = (const double *)(data + i * stride);
-        if (stride != 8) {
-            for (int j = 0; j < m; ++j) gathered[j] = *(const double *)(data + (i + j) * stride);
-            block = gathered;
-        }
-        int k = 0;
-
-        for (; k + 32 <= m; k += 32)
+    double lane[16], total = first;
+    
+    for (lm_int i = 0, m = n - i; i < n; i += m, m = n - i) {
+        const double *const block = x + i;
+        const lm_int part = m / 64 * 16;
+        for (int j = 0; j < 16; ++j) lane[j] = first;
+        lm_int k = 0;
+        for (; k < part; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 32; ++j) lane[j] = combine0(lane[j], block[k + j]);
-        for (; k < m; ++k) total = combine0(total, block[k]);
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(combine0(combine0(combine0(lane[j], block[k + j + 0 * part]), block[k + j + 1 * part]), block[k + j + 2 * part]), block[k + j + 3 * part]);
+        k = 4 * part;
+        for (; k + 16 <= m; k += 16)
+#pragma omp simd
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], block[k + j]);
+#pragma GCC unroll 1
+        for (int j = 0; k < m; ++j, ++k) lane[j] = combine0(lane[j], block[k]);
+#pragma GCC unroll 1
+        for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+            for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
+        total = combine0(total, lane[0]);
     }
-#pragma GCC unroll 1
-    for (int k = 16; k > 0; k /= 2)
-#pragma GCC unroll 1
-        for (int j = 0; j < k; ++j) lane[j] = combine0(lane[j], lane[j + k]);
-    total = combine0(lane[0], total);
+    
     return total;
 }
 
-LM_ALONE void loop0(const lm_int n, double *const z_row, const double *const x_row, const double greatest)
+LM_ALONE void pass0(const lm_int n, double *const z_row, const double *const x_row, const double greatest)
 {
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) {
         const double x = x_row[i];
         z_row[i] = exp(x - greatest);
-    }
-}
-
-static void pass0(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride, const double greatest)
-{
-    if (z_stride == 8 && x_stride == 8) {
-        loop0(n, (double *)z, (const double *)x, greatest);
-        return;
-    }
-    double z_block[256], x_block[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        for (int j = 0; j < m; ++j) x_block[j] = *(const double *)(x + (i + j) * x_stride);
-        loop0(m, z_block, x_block, greatest);
-        for (int j = 0; j < m; ++j) *(double *)(z + (i + j) * z_stride) = z_block[j];
     }
 }
 
@@ -73,45 +52,37 @@ static inline double combine1(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE double total1(const lm_int n, const char *const data, const lm_int stride, const double first)
+LM_ALONE double total1(const lm_int n, const double *const x, const double first)
 {
-    double lane[32], total = first;
-    double gathered[256];
-    if (n < 32) {
-        for (lm_int i = 0; i < n; ++i) {
-            const double *const block = (const double *)(data + i * stride);
-            total = combine1(total, block[0]);
-        }
-        return total;
-    }
-    double waiting[64];
+    double lane[16], total = first; double waiting[64];
     int n_waiting = 0;
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        const double *block = (const double *)(data + i * stride);
-        if (stride != 8) {
-            for (int j = 0; j < m; ++j) gathered[j] = *(const double *)(data + (i + j) * stride);
-            block = gathered;
-        }
-        int k = 0;
-        for (int j = 0; j < 32; ++j) lane[j] = first;
-        for (; k + 32 <= m; k += 32)
+    for (lm_int i = 0, m = n - i < 1024 ? n - i : 1024; i < n; i += m, m = n - i < 1024 ? n - i : 1024) {
+        const double *const block = x + i;
+        const lm_int part = m / 64 * 16;
+        for (int j = 0; j < 16; ++j) lane[j] = first;
+        lm_int k = 0;
+        for (; k < part; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 32; ++j) lane[j] = combine1(lane[j], block[k + j]);
-        for (; k < m; ++k) total = combine1(total, block[k]);
+            for (int j = 0; j < 16; ++j) lane[j] = combine1(lane[j], combine1(combine1(block[k + j + 0 * part], block[k + j + 1 * part]), combine1(block[k + j + 2 * part], block[k + j + 3 * part])));
+        k = 4 * part;
+        for (; k + 16 <= m; k += 16)
+#pragma omp simd
+            for (int j = 0; j < 16; ++j) lane[j] = combine1(lane[j], block[k + j]);
 #pragma GCC unroll 1
-        for (int k = 16; k > 0; k /= 2)
+        for (int j = 0; k < m; ++j, ++k) lane[j] = combine1(lane[j], block[k]);
 #pragma GCC unroll 1
-            for (int j = 0; j < k; ++j) lane[j] = combine1(lane[j], lane[j + k]);
+        for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+            for (int j = 0; j < h; ++j) lane[j] = combine1(lane[j], lane[j + h]);
         waiting[n_waiting++] = lane[0];
-        for (lm_int number = i / 256 + 1; number % 2 == 0; number /= 2, --n_waiting)
+        for (lm_int number = i / 1024 + 1; number % 2 == 0; number /= 2, --n_waiting)
             waiting[n_waiting - 2] = combine1(waiting[n_waiting - 2], waiting[n_waiting - 1]);
     }
     while (n_waiting > 0) total = combine1(total, waiting[--n_waiting]);
     return total;
 }
 
-LM_ALONE void loop1(const lm_int n, double *const z_row, const double *const x_row, const double sum)
+LM_ALONE void pass1(const lm_int n, double *const z_row, const double *const x_row, const double sum)
 {
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) {
@@ -120,33 +91,16 @@ LM_ALONE void loop1(const lm_int n, double *const z_row, const double *const x_r
     }
 }
 
-static void pass1(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride, const double sum)
+static void row0(const lm_int n, char *const *const rows)
 {
-    if (z_stride == 8 && x_stride == 8) {
-        loop1(n, (double *)z, (const double *)x, sum);
-        return;
-    }
-    double z_block[256], x_block[256];
-    for (lm_int i = 0; i < n; i += 256) {
-        const int m = n - i < 256 ? (int)(n - i) : 256;
-        for (int j = 0; j < m; ++j) x_block[j] = *(const double *)(x + (i + j) * x_stride);
-        loop1(m, z_block, x_block, sum);
-        for (int j = 0; j < m; ++j) *(double *)(z + (i + j) * z_stride) = z_block[j];
-    }
+    double *const z = (double *)rows[0];
+    const double *const x = (const double *)rows[1];
+    const double greatest = total0(n, x, -INFINITY);
+    pass0(n, z, x, greatest);
+    pass1(n, z, z, total1(n, z, 0));
 }
 
-static void row0(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
-{
-    const double greatest = total0(n, x, x_stride, -INFINITY);
-    pass0(n, z, z_stride, x, x_stride, greatest);
-    pass1(n, z, z_stride, z, z_stride, total1(n, z, z_stride, 0));
-}
-
-static void rows0(const lm_int n, char *const *const data, const lm_int *const strides)
-{
-    const lm_row row = *(const lm_row *)data[2];
-    for (lm_int r = 0; r < n; ++r) row0(row.n, data[0] + r * strides[0], row.stride[0], data[1] + r * strides[1], row.stride[1]);
-}
+static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){8, 8}};
 
 /* Softmax(float64[?, ?]) */
 static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
@@ -157,9 +111,7 @@ static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_row row = {x0.shape[1], {z0->strides[1], x0.strides[1]}};
-    call->serve->nest(call, rows0, 3, 1, (const lm_int[]){z0->shape[0]},
-                      (char *const[]){z0->data, x0.data, (char *)&row}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){x0.strides[0]}, (const lm_int[]){0}});
+    if (LM_UNLIKELY(call->serve->rows(call, &rows0, x0.shape[1], (const lm_int[]){z0->strides[1], x0.strides[1]}, 1, (const lm_int[]){z0->shape[0]}, (char *const[]){z0->data, x0.data}, (const lm_int *const[]){(const lm_int[]){z0->strides[0]}, (const lm_int[]){x0.strides[0]}}) < 0)) return -1;
     return 0;
 }
 

@@ -152,6 +152,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_reduction() -> None:
         *[f(z, axis=axis) for z in (m, y) for axis in (0, 1) for f in (lt.sum, lt.max)],
     ]
     outputs += [lt.var(m, axis=0), lt.sum(y)]
+    outputs += [f(m, axis=axis) for f in (lt.softmax, lt.log_softmax, lt.logsumexp, lt.argmax) for axis in (0, 1)]
     rng = np.random.default_rng(3)
     given = [(rng.normal(size=400_001), rng.normal(size=shape)) for shape in ((501, 903), (90_001, 4), (3, 120_001))]
     expected: list[Any] = []
@@ -161,3 +162,20 @@ def test_the_number_of_threads_changes_no_bit_of_a_reduction() -> None:
         found = [[out.tobytes() for out in function(*values)] for values in given]
         expected = expected or found
         assert found == expected, threads
+
+
+def test_work_on_rows_of_all_layouts() -> None:
+    m = lt.matrix("m")
+    run = compiled([m], [f(m, axis=axis) for axis in (0, 1) for f in (lt.argmax, lt.argmin, lt.logsumexp, lt.softmax)])
+    for shape in ((1, 1), (3, 700), (700, 3), (70, 300), (130, 4100)):
+        values = whole_numbers(shape)
+        values[shape[0] // 2, shape[1] // 3] = 10
+        expected: list[Any] = []
+        for axis in (0, 1):
+            e = np.exp(values - values.max(axis=axis, keepdims=True))
+            total = e.sum(axis=axis, keepdims=True)
+            logarithm = (np.log(total) + values.max(axis=axis, keepdims=True)).squeeze(axis)
+            expected += [values.argmax(axis=axis), values.argmin(axis=axis), logarithm, e / total]
+        for layout in MEMORY_LAYOUTS:
+            for found, wanted in zip(run([in_layout(values, layout)]), expected, strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14, err_msg=f"{shape}, {layout}")

@@ -38,6 +38,7 @@ PLAIN_SERVICES: Final = {
     "release": "lm_plain_release",
     "nest": "lm_nest",
     "reduce": "lm_reduce",
+    "rows": "lm_rows",
     "each": "lm_each",
     "parallel": "lm_parallel",
     "copy": "lm_copy",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.reduction_kernel import Reduction, add_total
-from lamella.codegen.c.row_kernel import joined_axes, run_rows
+from lamella.codegen.c.row_kernel import RowOperand, joined_axes, run_rows
 from lamella.codegen.c.step import Step
 from lamella.codegen.c.unit import KERNEL_NAME
 from lamella.errors import LoweringError
 from lamella.ir import Argmax, Argmin, Maximum, Minimum
+
+_SEARCHED: Final = 64
+"""Elements that are looked at before it is seen whether the extreme is one of them."""
 
 
 @c_lowering.register(Argmax)
@@ -29,22 +34,27 @@ def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, 
     if c.kind == "c":
         raise LoweringError("the place of a complex number is left to NumPy")
     extreme = add_total(step.unit, Reduction(extremum, c.name, c.name, None))
-    element = c.loaded(f"*(const {c.storage} *)(x + found * x_stride)")
-    first = c.loaded(f"*(const {c.storage} *)x")
-    search = f"while ({element} != extreme) ++found;"
-    if c.kind == "f":
-        search = f"if (extreme != extreme) while ({element} == {element}) ++found;\n    else {search}"
-    row = f"""static void {KERNEL_NAME}(const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride)
+    # Where the extreme is NaN, so is the first element that is not equal to itself; else none is.
+    element = c.loaded("x[found + j]")
+    matches = f"({element} == extreme)" + (f" | ({element} != {element})" if c.kind == "f" else "")
+    row = f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
 {{
-    (void)z_stride;
-    const {c.computed} extreme = {extreme}(n, x, x_stride, {first});
+    const {c.storage} *const x = (const {c.storage} *)rows[1];
+    const {c.computed} extreme = {extreme}(n, x, {c.loaded("x[0]")});
     lm_int found = 0;
-    {search}
-    *(int64_t *)z = found;
+    for (; found + {_SEARCHED} <= n; found += {_SEARCHED}) {{
+        int any = 0;
+#pragma omp simd reduction(|:any)
+        for (int j = 0; j < {_SEARCHED}; ++j) any |= {matches};
+        if (any) break;
+    }}
+    const int j = 0;
+    while (!({matches})) ++found;
+    *(int64_t *)rows[0] = found;
 }}"""
     length, x_stride = joined_axes(step, x, axes, "x")
     step.require(f"{length} > 0")
     others = [axis for axis in range(x.ndim) if axis not in axes]
     z = step.allocate([x.length(axis) for axis in others])
-    operands = [(z, "0", list(range(z.ndim))), (x, x_stride, others)]
+    operands = [RowOperand(z, None, list(range(z.ndim))), RowOperand(x, x_stride, others)]
     run_rows(step, step.unit.kernel(row, "row"), length, operands)

@@ -13,7 +13,7 @@ import attrs
 from lamella.codegen.c.dtypes import C_DTYPES, CDType
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.reduction_kernel import Producer, Reduction, add_total
-from lamella.codegen.c.row_kernel import add_pass, joined_axes, run_rows
+from lamella.codegen.c.row_kernel import RowOperand, add_pass, joined_axes, run_rows
 from lamella.codegen.c.step import Array, Step
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import Add, LogSoftmax, LogSumExp, Maximum, Softmax
@@ -41,6 +41,14 @@ class _Parts:
         """The C type that elements are computed in."""
         return C_DTYPES[self.computed].computed
 
+    @property
+    def head(self) -> str:
+        """The head of the function of a row."""
+        return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
+{{
+    {self.c.storage} *const z = ({self.c.storage} *)rows[0];
+    const {self.c.storage} *const x = (const {self.c.storage} *)rows[1];"""
+
     def rounded(self, wide: str) -> str:
         """Return a value of double precision as it is stored, rounded once."""
         if self.c.name == "float16":
@@ -60,9 +68,6 @@ class _Parts:
         return add_total(unit, Reduction(Maximum(), self.c.name, self.c.name, None))
 
 
-_ROW = "const lm_int n, char *const z, const lm_int z_stride, const char *const x, const lm_int x_stride"
-
-
 @c_lowering.register(Softmax)
 def softmax(op: Softmax, step: Step) -> None:
     """Exponentials, and quotients by their sum."""
@@ -76,17 +81,16 @@ def softmax(op: Softmax, step: Step) -> None:
         producer = Producer(parts.function(step.unit, term, [shift], "exponential"), "float16", (shift,))
         total = add_total(step.unit, Reduction(Add(), "float32", "float64", 0), producer)
         divide = add_pass(step.unit, x.c, parts.rounded(f"{term} / sum"), [shift, ("double", "sum")])
-        passes = f"""    const double sum = {total}(n, x, x_stride, 0, greatest);
-    {divide}(n, z, z_stride, x, x_stride, greatest, sum);"""
+        passes = f"""    const double sum = {total}(n, x, 0, greatest);
+    {divide}(n, z, x, greatest, sum);"""
     else:
         exponentials = add_pass(step.unit, x.c, term, [shift])
         total = add_total(step.unit, Reduction(Add(), parts.computed, "float64", 0))
         divide = add_pass(step.unit, x.c, parts.rounded("x / sum"), [("double", "sum")])
-        passes = f"""    {exponentials}(n, z, z_stride, x, x_stride, greatest);
-    {divide}(n, z, z_stride, z, z_stride, {total}(n, z, z_stride, 0));"""
-    row = f"""static void {KERNEL_NAME}({_ROW})
-{{
-    const {parts.type} greatest = {greatest}(n, x, x_stride, -INFINITY);
+        passes = f"""    {exponentials}(n, z, x, greatest);
+    {divide}(n, z, z, {total}(n, z, 0));"""
+    row = f"""{parts.head}
+    const {parts.type} greatest = {greatest}(n, x, -INFINITY);
 {passes}
 }}"""
     _run(step, x, op.axes, step.unit.kernel(row, "row"))
@@ -99,10 +103,9 @@ def log_softmax(op: LogSoftmax, step: Step) -> None:
     parts = _Parts.of(step.unit, x.type.dtype)
     parameters = [(parts.type, "shift"), ("double", "logarithm")]
     difference = add_pass(step.unit, x.c, parts.rounded("(x - shift) - logarithm"), parameters)
-    row = f"""static void {KERNEL_NAME}({_ROW})
-{{
+    row = f"""{parts.head}
 {_logarithm(step.unit, parts)}
-    {difference}(n, z, z_stride, x, x_stride, shift, logarithm);
+    {difference}(n, z, x, shift, logarithm);
 }}"""
     _run(step, x, op.axes, step.unit.kernel(row, "row"))
 
@@ -113,7 +116,7 @@ def _run(step: Step, x: Array, axes: tuple[int, ...], row: str) -> None:
     # It is laid out like `x`, whose axes join, but for axes of length 1 and for those that `x` repeats.
     _, z_stride = joined_axes(step, z, axes, "z")
     others = [axis for axis in range(x.ndim) if axis not in axes]
-    run_rows(step, row, length, [(z, z_stride, others), (x, x_stride, others)])
+    run_rows(step, row, length, [RowOperand(z, z_stride, others), RowOperand(x, x_stride, others)])
 
 
 @c_lowering.register(LogSumExp)
@@ -121,16 +124,14 @@ def logsumexp(op: LogSumExp, step: Step) -> None:
     """The logarithm of the sum of exponentials."""
     (x,) = step.inputs
     parts = _Parts.of(step.unit, x.type.dtype)
-    row = f"""static void {KERNEL_NAME}({_ROW})
-{{
-    (void)z_stride;
+    row = f"""{parts.head}
 {_logarithm(step.unit, parts)}
-    *({parts.c.storage} *)z = {parts.rounded("shift + logarithm")};
+    *z = {parts.rounded("shift + logarithm")};
 }}"""
     length, x_stride = joined_axes(step, x, op.axes, "x")
     others = [axis for axis in range(x.ndim) if axis not in op.axes]
     z = step.allocate([x.length(axis) for axis in others])
-    operands = [(z, "0", list(range(z.ndim))), (x, x_stride, others)]
+    operands = [RowOperand(z, None, list(range(z.ndim))), RowOperand(x, x_stride, others)]
     run_rows(step, step.unit.kernel(row, "row"), length, operands)
 
 
@@ -142,13 +143,19 @@ def _logarithm(unit: Unit, parts: _Parts) -> str:
     greatest = parts.greatest(unit)
     shift, attained = (parts.type, "shift"), (parts.type, "attained")
     rest = parts.function(unit, f"x == attained ? 0 : exp{parts.f}(x - shift)", [shift, attained], "rest")
-    attains = parts.function(unit, "x == attained", [attained], "attains", "int64_t")
     of_rest = Producer(rest, parts.c.name, (shift, attained))
-    of_attaining = Producer(attains, parts.c.name, (attained,))
     sum_of_rest = add_total(unit, Reduction(Add(), parts.computed, "float64", 0), of_rest)
-    number = add_total(unit, Reduction(Add(), "int64", "int64", 0), of_attaining)
-    return f"""    const {parts.type} greatest = {greatest}(n, x, x_stride, -INFINITY);
+    number = unit.kernel(
+        f"""LM_ALONE double {KERNEL_NAME}(const lm_int n, const {parts.c.storage} *const x, const {parts.type} attained)
+{{
+    int64_t number = 0;
+#pragma omp simd reduction(+:number)
+    for (lm_int i = 0; i < n; ++i) number += {parts.c.loaded("x[i]")} == attained;
+    return (double)number;
+}}""",
+        "number",
+    )
+    return f"""    const {parts.type} greatest = {greatest}(n, x, -INFINITY);
     const {parts.type} shift = isfinite(greatest) ? greatest : 0, attained = isfinite(greatest) ? greatest : NAN;
-    const double rest = {sum_of_rest}(n, x, x_stride, 0, shift, attained);
-    const double number = (double){number}(n, x, x_stride, 0, attained);
+    const double rest = {sum_of_rest}(n, x, 0, shift, attained), number = {number}(n, x, attained);
     const double logarithm = number > 0 ? log(number) + log1p(rest / number) : log(rest);"""

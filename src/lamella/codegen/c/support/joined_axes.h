@@ -1,8 +1,3 @@
-/* For passes over rows: the length of a row, and the strides inside of it of up to three operands. */
-typedef struct {
-    lm_int n, stride[3];
-} lm_row;
-
 /* Make one axis of several, the last of `axes` being the innermost: its length, and the stride of the innermost. Whether their
    elements are evenly spaced. */
 static inline int lm_join_axes(

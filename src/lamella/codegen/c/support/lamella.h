@@ -100,6 +100,14 @@ typedef struct {
     const lm_reduced *outputs;
 } lm_reducer;
 
+/* A kernel that works on one row of each operand, a vector whose elements lie side by side, or a single element. Each row can be
+   worked on without the others. */
+typedef struct {
+    void (*row)(lm_int n, char *const *rows);
+    int n_out, n_operands; /* operands that are written, which come first; all operands */
+    const lm_int *sizes;   /* of an element of each operand, or 0 for one with a single element */
+} lm_row_kernel;
+
 /* A part of some work. */
 typedef void (*lm_part)(void *data, int part);
 
@@ -123,6 +131,11 @@ typedef struct {
        that are reduced, and what is read. It must not be called between `unlock` and `lock`. */
     int (*reduce)(
         lm_call *, const lm_reducer *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Run a kernel on all rows, of `n` elements that are `along` bytes apart; threads may share the work. Operands of one shape, the axis of
+       the rows left out. It must not be called between `unlock` and `lock`. */
+    int (*rows)(
+        lm_call *, const lm_row_kernel *, lm_int n, const lm_int *along, int ndim, const lm_int *shape, char *const *data,
+        const lm_int *const *strides);
     /* Call a function with each of the numbers from 0 to before `n_parts` once: by several threads at a time where the call has more
        than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
        threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.

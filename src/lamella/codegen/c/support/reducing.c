@@ -83,6 +83,13 @@ static void lm_begin_lanes(const lm_reduction *const how, char *const lanes, con
     lm_fill(lanes, how->identity != NULL ? how->identity : to, (size_t)how->accumulator_size, (size_t)n);
 }
 
+/* The same for those of some elements: where there is no identity, the elements may be combined with themselves. */
+static void lm_begin_columns(const lm_reduction *const how, char *const lanes, const lm_int n, const char *const x)
+{
+    if (how->identity != NULL) lm_begin_lanes(how, lanes, n, NULL);
+    else memcpy(lanes, x, (size_t)(n * how->size));
+}
+
 /* Combine `n` accumulators with one, and forget them. */
 static void lm_reduce_lanes(const lm_reduction *const how, char *const lanes, lm_int n, char *const to)
 {
@@ -105,7 +112,7 @@ static void lm_reduce_vector(const lm_reduction *const how, const lm_int n, cons
         return;
     }
     const lm_int width = n / 64 * 16;
-    lm_begin_lanes(how, lanes, width, to);
+    lm_begin_columns(how, lanes, width, x);
     how->columns(width, 4, x, width * how->size, lanes);
     for (lm_int done = 4 * width; done < n; done += width)
         how->columns(n - done < width ? n - done : width, 1, x + done * how->size, 0, lanes);
@@ -126,7 +133,7 @@ static void lm_reduce_all(
     }
     const lm_int most = LM_RUNS * (n < LM_RUN / LM_RUNS ? 4 : 1);
     for (lm_int r = 0; r < m; r += most) {
-        lm_begin_lanes(how, scratch->lanes, n, to);
+        lm_begin_columns(how, scratch->lanes, n, x + r * by);
         how->columns(n, m - r < most ? m - r : most, x + r * by, by, scratch->lanes);
         lm_begin_lanes(how, total, 1, to);
         lm_reduce_lanes(how, scratch->lanes, n, total);

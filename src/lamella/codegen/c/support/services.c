@@ -89,6 +89,7 @@ static const lm_services lm_python_services = {
     .share_object = lm_host_share_object,
     .nest = lm_nest,
     .reduce = lm_reduce,
+    .rows = lm_rows,
     .each = lm_each,
     .parallel = lm_parallel,
     .copy = lm_copy,
