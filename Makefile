@@ -13,7 +13,7 @@ export PIP_ROOT_USER_ACTION = ignore
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format layers pytest fuzz fuzz-c bench clean
+.PHONY: help venv demo test check format layers pytest fuzz fuzz-c sanitize bench clean
 
 help:
 	@echo "make demo    set up, then run the main job: define an Op, verify it, differentiate, compile, fit"
@@ -22,6 +22,7 @@ help:
 	@echo "make format  reformat the code and apply the safe lint fixes"
 	@echo "make fuzz    5000 random graphs of each kind, every mode against the interpreter"
 	@echo "make fuzz-c  20000 random graphs of all Ops, on arrays in all layouts, C against the interpreter"
+	@echo "make sanitize  the suite with all C under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove everything that the other targets made"
 
@@ -59,6 +60,9 @@ fuzz: $(STAMP)
 fuzz-c: export FUZZ_COUNT ?= 20000
 fuzz-c: $(STAMP)
 	$(BIN)/pytest -n $(JOBS) -m fuzz_c --hypothesis-profile=fuzz
+
+sanitize: $(STAMP)
+	$(BIN)/python -m tests.sanitize -q -n $(JOBS)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

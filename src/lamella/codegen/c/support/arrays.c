@@ -81,7 +81,8 @@ static int lm_allocate_escaping(
                                 &PyArray_Type, PyArray_DescrFromType(lm_dtypes[type->dtype].typenum), type->ndim, shape, given,
                                 NULL, 0, NULL));
     if (object == NULL) return -1;
-    lm_copy_layout(array, object);
+    /* NumPy's strides of an array without elements are 0, by which loops would take it for one element. */
+    memcpy(lm_strides(array, type->ndim), laid_out, (size_t)type->ndim * sizeof(lm_int));
     return lm_own(call, array, object);
 }
 
@@ -197,10 +198,11 @@ static int lm_may_overwrite(PyObject *const *const objects, const int n, const i
 static int lm_is_the_array(PyArrayObject *const object, lm_array *const array, const lm_type *const type)
 {
     if (!PyArray_CheckExact(object) || PyArray_BYTES(object) != array->data || !lm_is_of_type(object, type)) return 0;
+    const npy_intp size = PyArray_SIZE(object);
     for (int i = 0; i < type->ndim; ++i) {
         const lm_int length = lm_shape(array)[i];
         if (PyArray_DIM(object, i) != length) return 0;
-        if (length > 1 && PyArray_STRIDE(object, i) != lm_strides(array, type->ndim)[i]) return 0;
+        if (length > 1 && size > 0 && PyArray_STRIDE(object, i) != lm_strides(array, type->ndim)[i]) return 0;
     }
     return 1;
 }

@@ -44,7 +44,7 @@ typedef struct {
     char *to;        /* the accumulator that they belong to */
     lm_int count;
     int n;
-    char total[64][LM_LARGEST_ITEM];
+    _Alignas(LM_LARGEST_ITEM) char total[64][LM_LARGEST_ITEM];
 } lm_waiting;
 
 typedef struct {
@@ -124,7 +124,7 @@ static void lm_reduce_all(
     const lm_scratch *const scratch, lm_waiting *const waiting, const lm_reduction *const how, const lm_int n, const lm_int m,
     const char *const x, const lm_int by, char *const to)
 {
-    char total[LM_LARGEST_ITEM];
+    _Alignas(LM_LARGEST_ITEM) char total[LM_LARGEST_ITEM];
     if (m == 1 || (by == n * how->size && n * m <= LM_LONG_VECTOR)) {
         lm_begin_lanes(how, total, 1, to);
         lm_reduce_vector(how, n * m, x, scratch->lanes, total);
@@ -149,7 +149,7 @@ static void lm_reduce_rows(
     if (n <= LM_SHORT && apart == how->accumulator_size) how->rows(n, m, x, by, to);
     else
         for (lm_int r = 0; r < m; ++r) {
-            char total[LM_LARGEST_ITEM];
+            _Alignas(LM_LARGEST_ITEM) char total[LM_LARGEST_ITEM];
             lm_begin_lanes(how, total, 1, to + r * apart);
             lm_reduce_vector(how, n, x + r * by, scratch->lanes, total);
             how->merge(1, 1, total, 0, to + r * apart);
