@@ -69,7 +69,8 @@ def test_a_cache_folder_that_is_unsafe_or_cannot_be_made_is_named(tmp_path: Path
 
 def test_threads_tell_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    with config.override(openmp=True):
+    with config.override(openmp=True, threads=2):
         found = finding("threads").found
     assert "OMP_NUM_THREADS=3" in found
+    assert "`threads` is 2" in found
     assert "`openmp` is on" in found

@@ -158,6 +158,8 @@ def _threads(compiler: Compiler) -> Finding:
     asked = os.environ.get("OMP_NUM_THREADS")
     if asked is not None:
         told.append(f"OMP_NUM_THREADS={asked}")
+    if config.threads > 0:
+        told.append(f"the flag `threads` is {config.threads}")
     told.append(f"the flag `openmp` is {'on' if config.openmp else 'off'}")
     if not has_openmp(compiler):
         told.append("the compiler has no OpenMP")
