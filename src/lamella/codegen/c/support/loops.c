@@ -1,7 +1,7 @@
 /* Loops over the elements of operands of several dimensions: by one thread in order, or shared by several. */
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <emmintrin.h> /* the header of all instructions takes longer to read than all the rest to compile */
 #endif
 
 /* Elements, and estimated picoseconds, from which on a pass lets others run. */
@@ -77,10 +77,19 @@ static int lm_join_nest(
 }
 
 #if defined(__x86_64__)
+typedef long long lm_line __attribute__((vector_size(64), may_alias));
+typedef lm_line lm_loose_line __attribute__((aligned(1)));
+
+#if defined(__clang__)
+#define LM_STREAM_LINE(to, line) __builtin_nontemporal_store(line, to)
+#else
+#define LM_STREAM_LINE(to, line) __builtin_ia32_movntdq512(to, line)
+#endif
+
 /* Write whole cache lines past the caches. */
 __attribute__((target("avx512f"))) static void lm_stream_lines_512(char *const to, const char *const from, const size_t size)
 {
-    for (size_t i = 0; i < size; i += 64) _mm512_stream_si512((__m512i *)(to + i), _mm512_loadu_si512(from + i));
+    for (size_t i = 0; i < size; i += 64) LM_STREAM_LINE((lm_line *)(to + i), *(const lm_loose_line *)(from + i));
 }
 
 static void lm_stream_lines_128(char *const to, const char *const from, const size_t size)
