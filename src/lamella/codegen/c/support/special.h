@@ -68,7 +68,7 @@ static inline double lm_zeta_f64(const double s, const double q)
     for (; a < 10 + s; a += 1) {
         const double term = pow(a, -s);
         sum += term;
-        if (term < 0x1p-54 * sum) return sum;
+        if (term <= 0x1p-54 * sum) return sum;
     }
     const double first = pow(a, -s);
     double factor = s * first / a, rest = 0;
