@@ -17,9 +17,11 @@
 #define LM_LANES(type) (256 / (int)sizeof(type))
 #endif
 
-/* For functions that are beside the point of a unit, or run once a call and have no loop: compiling them fast matters more. */
+/* For functions that are beside the point of a unit, or run once a call and have no loop: compiling them fast matters more.
+   They clear the upper halves of vector registers before others run, which at this level is an expensive optimisation: code without
+   vectors, such as Python's, would be several times slower for it. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#define LM_BESIDE __attribute__((optimize("O1")))
+#define LM_BESIDE __attribute__((optimize("O1", "expensive-optimizations")))
 #else
 #define LM_BESIDE
 #endif
