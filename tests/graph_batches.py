@@ -24,6 +24,7 @@ from lamella.testing.strategies import RandomGraph
 __all__ = ["Backends", "WrongGraphs", "check_random_graphs"]
 
 DRAWN_TOGETHER = 100
+TOLD_OF = 1000
 GRAPHS_IN_A_FUNCTION = 20
 SHRUNK_OF_A_SEED = 3
 MAX_ULPS = 4.0
@@ -65,7 +66,7 @@ def check_random_graphs(
     number
         The seed of the first hundred; the seeds of the others follow it.
     report
-        Shows a wrong graph when it has been found and shrunk.
+        Shows a wrong graph when it has been found and shrunk, and now and then how far the hunt is.
     together
         How many graphs make a function.
 
@@ -96,6 +97,9 @@ def check_random_graphs(
                 text = f"{problem}\n{graph!r}"
             wrong.append(f"a graph of seed {here} is wrong\n{text}")
             report(wrong[-1])
+        done = first + DRAWN_TOGETHER
+        if done % TOLD_OF == 0:
+            report(f"{done} of {count} graphs from seed {number} tried, {len(wrong)} wrong")
     if wrong:
         raise WrongGraphs(f"{len(wrong)} of {count} graphs from seed {number} are wrong\n\n" + "\n\n".join(wrong))
 

@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import strategies as st
 
+from lamella.codegen import CffiScalarOp, CScalarOp, c_expression, c_lowering
+from lamella.ir import Elemwise, ReducedElemwise
 from lamella.testing.strategies import RandomGraph, graphs
 from tests.fuzzing import Fuzzing
 from tests.graph_batches import Backends, check_random_graphs
@@ -12,6 +14,15 @@ GRAPHS_IN_A_FUNCTION = 40
 
 # Of the graph as it is and the graph rewritten one is compiled, with less optimisation: so more graphs are tried in the same time.
 BACKENDS: tuple[Backends, ...] = ({"-O1": ["CLinker"]}, {"-O1": ["FAST_RUN"]})
+
+
+# Made by rewriting, and users' own.
+NOT_DRAWN = {
+    ReducedElemwise,
+    CScalarOp,
+    CffiScalarOp,
+    *[cls for cls in c_lowering.classes if cls.__module__.split(".")[1] != "ir"],
+}
 
 
 @st.composite
@@ -29,5 +40,17 @@ def graphs_on_foreign_arrays(draw: st.DrawFn) -> RandomGraph:
 def test_c_computes_what_the_interpreter_does(share: int, fuzzing: Fuzzing) -> None:
     mine = fuzzing.share(SHARES + share, SHARES)
     count = 12 if fuzzing.is_gate else mine.count
+    drawn: set[type] = set()
+
+    def note_ops(graph: RandomGraph) -> RandomGraph:
+        for node in graph.fgraph.order:
+            drawn.update(type(node.op).__mro__)
+            if isinstance(node.op, Elemwise):
+                drawn.update(type(node.op.scalar_op).__mro__)
+        return graph
+
+    graphs_of_all_ops = graphs_on_foreign_arrays().map(note_ops)
     backends = BACKENDS[share % len(BACKENDS)]
-    check_random_graphs(graphs_on_foreign_arrays(), count, backends, mine.seed, mine.report, GRAPHS_IN_A_FUNCTION)
+    check_random_graphs(graphs_of_all_ops, count, backends, mine.seed, mine.report, GRAPHS_IN_A_FUNCTION)
+    if count >= 2000:
+        assert {*c_lowering.classes, *c_expression.classes} - drawn <= NOT_DRAWN

@@ -46,6 +46,11 @@ class CLoweringTable:
 
         return decorate
 
+    @property
+    def classes(self) -> frozenset[type]:
+        """The classes of Ops that have a function; so have their subclasses."""
+        return self._table.classes
+
     def lower(self, step: Step) -> None:
         """Write the statements of a step.
 

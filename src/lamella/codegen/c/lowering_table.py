@@ -35,6 +35,11 @@ class LoweringTable(Generic[F]):
             # Readers see the old table or the new one.
             self._functions = {**self._functions, **dict.fromkeys(classes, function)}
 
+    @property
+    def classes(self) -> frozenset[type]:
+        """The classes that have a function of their own."""
+        return frozenset(self._functions)
+
     def get(self, op: object) -> F:
         """Return the function of an Op's class.
 

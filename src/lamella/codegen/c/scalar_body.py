@@ -215,6 +215,11 @@ class CExpressionTable:
 
         return decorate
 
+    @property
+    def classes(self) -> frozenset[type]:
+        """The classes of Ops that have a function; so have their subclasses."""
+        return self._table.classes
+
     def get(self, op: ScalarOp[Any]) -> Callable[..., str | Sequence[str]]:
         """Return the function of an Op.
 
