@@ -46,6 +46,7 @@ from lamella.ir import (
     Mul,
     Neg,
     Neq,
+    PolyGamma,
     Real,
     Reciprocal,
     RightShift,
@@ -140,8 +141,8 @@ def _quietly(reference: Reference) -> Any:
 def _ulps_in_c(op: ScalarOp[Any]) -> float:
     if isinstance(op, _EXACT):
         return 0.0
-    # SciPy itself, which is compared with, is 6 units off near the zeros of this function.
-    return 12.0 if isinstance(op, GammaLn) else 4.0
+    # SciPy itself, which is compared with, is 6 units off near the zeros of one function, and 17 000 for derivatives of high order.
+    return {GammaLn: 12.0, PolyGamma: 2e4}.get(type(op), 4.0)
 
 
 def _entry(reference: Reference, repeated: bool) -> Entry:

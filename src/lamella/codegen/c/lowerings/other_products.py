@@ -28,11 +28,11 @@ _INTEGERS = """{
             @T@ *restrict const to = (@T@ *)(z + i * z_row);
             const @T@ *const from = (const @T@ *)(y + k * y_row);
             if (z_column == sizeof(@T@) && y_column == sizeof(@T@))
-                for (lm_int j = 0; j < columns; ++j) to[j] = (@T@)(to[j] @ADD@ factor @TIMES@ (@W@)from[j]);
+                for (lm_int j = 0; j < columns; ++j) to[j] = (@T@)(to[j] @ADD@ (factor @TIMES@ (@W@)from[j]));
             else
                 for (lm_int j = 0; j < columns; ++j) {
                     @T@ *const at = (@T@ *)((char *)to + j * z_column);
-                    *at = (@T@)(*at @ADD@ factor @TIMES@ (@W@)*(const @T@ *)((const char *)from + j * y_column));
+                    *at = (@T@)(*at @ADD@ (factor @TIMES@ (@W@)*(const @T@ *)((const char *)from + j * y_column)));
                 }
         }
     }

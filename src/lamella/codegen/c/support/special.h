@@ -86,7 +86,7 @@ static inline double lm_polygamma_f64(const double n, const double x)
 {
     if (n == 0) return lm_digamma_f64(x);
     if (!(n > 0) || n != floor(n) || x != x) return NAN;
-    const double s = n + 1, sign = fmod(n, 2) == 0 ? -1 : 1;
+    const double s = n + 1, sign = isinf(s) || fmod(s, 2) == 0 ? 1 : -1; /* (-1)**s */
     double zeta;
     if (x > 0) zeta = lm_zeta_f64(s, x);
     else if (x == floor(x)) zeta = INFINITY;
