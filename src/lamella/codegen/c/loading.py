@@ -263,7 +263,7 @@ class _Libraries:
         )
 
 
-CORE: Final = ("memory.c", "threads.c", "loops.c", "core.c", "reducing.c", "rowwise.c")
+CORE: Final = ("memory.c", "threads.c", "loops.c", "core.c", "reducing.c", "rowwise.c", "indexing.c")
 """The files of ``support`` with the services that need no host, in order; they follow ``lamella.h``, and take ``-pthread``."""
 
 

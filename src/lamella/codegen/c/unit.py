@@ -32,7 +32,6 @@ _HEADER_ORDER: Final = (
     "complex_maths",
     "special",
     "indexing",
-    "indexed",
     "allocation",
     "contiguous",
     "reshape",

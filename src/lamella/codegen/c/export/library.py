@@ -39,6 +39,7 @@ PLAIN_SERVICES: Final = {
     "nest": "lm_nest",
     "reduce": "lm_reduce",
     "rows": "lm_rows",
+    "index": "lm_index",
     "each": "lm_each",
     "parallel": "lm_parallel",
     "copy": "lm_copy",

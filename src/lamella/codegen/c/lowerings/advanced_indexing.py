@@ -1,8 +1,8 @@
 """Advanced indexing: elements read, set or added to at the places that index arrays select.
 
     z = x[i]
-    ->  lm_indexed at = {0, 0, 1, x.data, (lengths and strides of the axes that are indexed, and of those that are kept)};
-        call->serve->nest(call, indexed0, 4, 1, i.shape, {z, z, i, &at}, ...);
+    ->  lm_indexed at = {LM_INDEX_READ, x.data, (lengths and strides of the axes that are indexed, and of those that are kept)};
+        call->serve->index(call, &at, 1, i.shape, {z, z, i}, ...);
         if (at.outside) goto reference0;
 
 Where elements are written, all indices are seen to be in bounds before the first of them is.
@@ -10,15 +10,14 @@ Where elements are written, all indices are seen to be in bounds before the firs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Mapping, Sequence
+from typing import Literal, final
 
 import attrs
 
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.basic_indexing import require_fitting, sliced
-from lamella.codegen.c.lowerings.indexed_kernels import Action, add_check_kernel, add_places_kernel
-from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long_rows
+from lamella.codegen.c.lowerings.indexed_kernels import add_adding_kernels
 from lamella.codegen.c.lowerings.moves import copy_of, whole_view
 from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.errors import LoweringError
@@ -35,6 +34,8 @@ from lamella.ir import (
     SliceEntry,
     indexed_axis,
 )
+
+_Action = Literal["READ", "SET", "ADD"]
 
 
 @final
@@ -137,9 +138,8 @@ def _read(op: AdvancedSubtensor | AdvancedSubtensor1, step: Step) -> None:
         step.require(" && ".join([f"{length} != 0" for length in selection.shape]))
     z = step.allocate(selection.lengths)
     order = Strided(z.data, integers([z.stride(axis) for axis in selection.indexed_places]))
-    kernel = add_places_kernel(step.unit, len(selection.axes), "read", x.c)
     step.emit("{")
-    _visit(step, kernel, selection, x, index, z, order)
+    _visit(step, "READ", selection, x, index, z, order)
     step.require("!at.outside")
     step.emit("}")
 
@@ -149,15 +149,16 @@ def _write(op: AdvancedIncSubtensor | AdvancedIncSubtensor1, step: Step) -> None
     x, value, *index = step.inputs
     selection = _select(step, op.idx_list, x, index)
     require_fitting(step, value, selection.lengths)
-    _require_in_bounds(step, selection, x, index)
+    if op.inplace:
+        _require_in_bounds(step, selection, x, index)
     if op.inplace and any([step.may_alias(0, i) for i in range(1, len(step.inputs))]):
         step.refer()  # what is read may change while elements are written
         return
     z = whole_view(step, x) if op.inplace else copy_of(step, x)
-    action: Action = "set" if op.set_instead_of_inc else "add"
-    kernel = add_places_kernel(step.unit, len(selection.axes), action, x.c)
     step.emit("{")
-    _visit(step, kernel, selection, z, index, value, _in_c_order(z, selection.shape))
+    _visit(step, "SET" if op.set_instead_of_inc else "ADD", selection, z, index, value, _in_c_order(z, selection.shape))
+    if not op.inplace:
+        step.require("!at.outside")
     step.emit("}")
 
 
@@ -219,39 +220,56 @@ def _broadcast(step: Step, shapes: Sequence[Lengths]) -> list[str]:
 
 
 def _require_in_bounds(step: Step, selection: _Selection, x: Array, index: Sequence[Array]) -> None:
-    kernel = add_check_kernel(step.unit, len(selection.axes))
-    order = _in_c_order(x, selection.shape)
     lengths, by = _indexed_axes(selection, x)
-    step.emit("{", f"lm_indexed at = {{.lengths = {lengths}, .by = {by}}};")
-    operands = [order, order, *_index_operands(selection, index), _context(selection)]
-    step.nest(kernel, integers(selection.shape), len(selection.shape), operands)
+    order = _in_c_order(x, selection.shape)
+    members = {"action": "LM_INDEX_CHECK", "n_indices": str(len(selection.axes)), "lengths": lengths, "by": by}
+    step.emit("{", _context(members))
+    _index(step, selection, [order, order, *_index_operands(selection, index)])
     step.require("!at.outside")
     step.emit("}")
 
 
 def _visit(
-    step: Step, kernel: str, selection: _Selection, x: Array, index: Sequence[Array], beside: Array, order: Strided
+    step: Step, action: _Action, selection: _Selection, x: Array, index: Sequence[Array], beside: Array, order: Strided
 ) -> None:
-    """Run a kernel over all places in an array, and the elements of another one that belong to them."""
+    """Go through all places in an array, and the elements of another one that belong to them."""
     lengths, by = _indexed_axes(selection, x)
-    names = "NULL, NULL, NULL"
+    members = {
+        "action": f"LM_INDEX_{action}",
+        "dtype": x.c.code,
+        "itemsize": str(x.c.itemsize),
+        "n_indices": str(len(selection.axes)),
+        "n_outer": str(selection.n_outer),
+        "n_kept": str(len(selection.kept)),
+        "array": selection.data(x),
+        "lengths": lengths,
+        "by": by,
+    }
+    if action == "ADD":
+        members["points"], members["row"] = add_adding_kernels(step.unit, x.c)
     if selection.kept:
         parts = {
             "shape": [axis.length for axis in selection.kept],
             "strides": [axis.stride(x) for axis in selection.kept],
-            "beside": [beside.stride(axis) for axis in selection.kept_places],
+            "at": [beside.stride(axis) for axis in selection.kept_places],
         }
-        step.emit(*[f"lm_int {name}[] = {{{', '.join(texts)}}};" for name, texts in parts.items()])
-        names = ", ".join(parts)
-    step.emit(
-        f"lm_indexed at = {{0, {selection.n_outer}, {len(selection.kept)}, {selection.data(x)}, {lengths}, {by}, {names}}};",
-        "lm_join_kept(&at);",
-    )
+        members |= {name: f"(lm_int[]){{{', '.join(texts)}}}" for name, texts in parts.items()}
+    step.emit(_context(members))
     places = integers([beside.stride(axis) for axis in selection.indexed_places])
-    operands = [order, Strided(beside.data, places), *_index_operands(selection, index), _context(selection)]
-    rows, length = " * ".join(selection.shape) or "1", " * ".join([axis.length for axis in selection.kept]) or "1"
-    with unlocked_for_long_rows(step, rows, length):
-        step.nest(kernel, integers(selection.shape), len(selection.shape), operands)
+    _index(step, selection, [order, Strided(beside.data, places), *_index_operands(selection, index)])
+
+
+def _context(members: Mapping[str, str]) -> str:
+    return f"lm_indexed at = {{{', '.join([f'.{name} = {text}' for name, text in members.items()])}}};"
+
+
+def _index(step: Step, selection: _Selection, operands: Sequence[Strided]) -> None:
+    data = ", ".join([operand.data for operand in operands])
+    strides = ", ".join([operand.strides for operand in operands])
+    step.emit(
+        f"call->serve->index(call, &at, {len(selection.shape)}, {integers(selection.shape)}, (char *const[]){{{data}}},"
+        f" (const lm_int *const[]){{{strides}}});"
+    )
 
 
 def _indexed_axes(selection: _Selection, x: Array) -> tuple[str, str]:
@@ -267,10 +285,6 @@ def _index_operands(selection: _Selection, index: Sequence[Array]) -> list[Strid
         strides = ["0"] * missing + [array.stride(axis) for axis in range(array.ndim)]
         operands.append(Strided(array.data, integers(strides)))
     return operands
-
-
-def _context(selection: _Selection) -> Strided:
-    return Strided("(char *)&at", integers(["0"] * len(selection.shape)))
 
 
 def _in_c_order(x: Array, shape: Sequence[str]) -> Strided:

@@ -110,6 +110,30 @@ typedef struct {
     const lm_int *sizes;   /* of an element of each operand, or 0 for one with a single element */
 } lm_row_kernel;
 
+/* Elements at `n` places from `array` on, and as many from `beside` on, `stride` apart. */
+typedef void (*lm_points)(lm_int n, const lm_int *places, char *array, char *beside, lm_int stride);
+
+/* `n` elements from `array` on, `by` apart, and as many from `beside` on. */
+typedef void (*lm_row_of)(lm_int n, char *array, lm_int by, char *beside, lm_int stride);
+
+/* What is done with elements that index arrays select; with LM_INDEX_CHECK, only the indices are looked at. */
+typedef enum { LM_INDEX_CHECK, LM_INDEX_READ, LM_INDEX_SET, LM_INDEX_ADD } lm_index_action;
+
+typedef struct {
+    lm_index_action action;
+    lm_dtype dtype;
+    lm_int itemsize;
+    lm_points points;               /* for dtypes that the host does not add: how elements are; else NULL */
+    lm_row_of row;
+    int n_indices, n_outer, n_kept;
+    char *array;                    /* the first element */
+    const lm_int *lengths, *by;     /* lengths and strides of the axes that are indexed */
+    lm_int *shape, *strides, *at;   /* kept axes: lengths, strides in the array, and in what is put beside it */
+    int outside;                    /* set to whether an index was out of bounds */
+    int (*directly)(                /* chosen by the host */
+        lm_int n, const char *index, lm_int step, lm_int length, char *array, lm_int by, char *beside, lm_int stride);
+} lm_indexed;
+
 /* A part of some work. */
 typedef void (*lm_part)(void *data, int part);
 
@@ -138,6 +162,10 @@ typedef struct {
     int (*rows)(
         lm_call *, const lm_row_kernel *, lm_int n, const lm_int *along, int ndim, const lm_int *shape, char *const *data,
         const lm_int *const *strides);
+    /* Visit the places that index arrays select. Operands of one shape, that of the index arrays: one whose strides set the order, what is put
+       beside the array, the index arrays. It must not be called between `unlock` and `lock`. */
+    void (*index)(
+        lm_call *, lm_indexed *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
     /* Call a function with each of the numbers from 0 to before `n_parts` once: by several threads at a time where the call has more
        than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
        threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.

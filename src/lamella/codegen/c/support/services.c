@@ -90,6 +90,7 @@ static const lm_services lm_python_services = {
     .nest = lm_nest,
     .reduce = lm_reduce,
     .rows = lm_rows,
+    .index = lm_index,
     .each = lm_each,
     .parallel = lm_parallel,
     .copy = lm_copy,
