@@ -3,7 +3,7 @@
 /* ---------------------------------------------------------------------------------------------- memory */
 
 /* A header of memory that belongs to an array object. It does not outlive the call: arrays that do refer to the object itself. */
-static lm_block *lm_new_owner(lm_call *const call)
+static inline lm_block *lm_new_owner(lm_call *const call)
 {
     Run *const run = (Run *)call;
     return run->n_owners < LM_OWNERS ? &run->owners[run->n_owners++] : malloc(sizeof(lm_block));
@@ -33,7 +33,7 @@ static void lm_capsule_free(PyObject *const capsule)
 }
 
 /* Note the memory of an array object as that of `array`, taking over a reference to the object. */
-static int lm_own(lm_call *const call, lm_array *const array, PyArrayObject *const object)
+static inline int lm_own(lm_call *const call, lm_array *const array, PyArrayObject *const object)
 {
     lm_block *const block = lm_new_owner(call);
     if (block == NULL) {
@@ -49,7 +49,7 @@ static int lm_own(lm_call *const call, lm_array *const array, PyArrayObject *con
     return 0;
 }
 
-static void lm_copy_layout(lm_array *const array, PyArrayObject *const object)
+static inline void lm_copy_layout(lm_array *const array, PyArrayObject *const object)
 {
     const int ndim = PyArray_NDIM(object);
     lm_int *const shape = lm_shape(array), *const strides = lm_strides(array, ndim);
@@ -69,7 +69,8 @@ static int lm_allocate_escaping(
     }
     npy_intp shape[NPY_MAXDIMS], laid_out[NPY_MAXDIMS];
     int order[NPY_MAXDIMS], in_order = 1;
-    lm_axis_order(order, type->ndim, n, strides);
+    order[0] = 0;
+    if (type->ndim > 1) lm_axis_order(order, type->ndim, n, strides);
     for (int i = 0; i < type->ndim; ++i) in_order = in_order && order[i] == i;
     const lm_int size = lm_set_strides(type->ndim, lm_shape(array), laid_out, order, type->itemsize);
     if (size < 0) return -1;
@@ -88,7 +89,7 @@ static int lm_allocate_escaping(
 
 /* ---------------------------------------------------------------------------------------------- arrays in */
 
-static int lm_is_of_type(PyArrayObject *const object, const lm_type *const type)
+static inline int lm_is_of_type(PyArrayObject *const object, const lm_type *const type)
 {
     const PyArray_Descr *const descr = PyArray_DESCR(object);
     if (descr->type_num != lm_dtypes[type->dtype].typenum
@@ -129,7 +130,7 @@ static PyArrayObject *lm_readable(PyObject *const value, const lm_type *const ty
 }
 
 /* Describe an array object that outlives the call: its memory is not counted. */
-static void lm_borrow(lm_array *const array, lm_block *const block, PyArrayObject *const object)
+static inline void lm_borrow(lm_array *const array, lm_block *const block, PyArrayObject *const object)
 {
     block->count = -1;
     block->size = 0;
@@ -195,7 +196,7 @@ static int lm_may_overwrite(PyObject *const *const objects, const int n, const i
 
 /* ---------------------------------------------------------------------------------------------- arrays out */
 
-static int lm_is_the_array(PyArrayObject *const object, lm_array *const array, const lm_type *const type)
+static inline int lm_is_the_array(PyArrayObject *const object, lm_array *const array, const lm_type *const type)
 {
     if (!PyArray_CheckExact(object) || PyArray_BYTES(object) != array->data || !lm_is_of_type(object, type)) return 0;
     const npy_intp size = PyArray_SIZE(object);

@@ -1,6 +1,6 @@
 /* One call of a compiled function. */
 
-static void *lm_place(const lm_program *const program, const Frame *const frame, const int variable)
+static inline void *lm_place(const lm_program *const program, const Frame *const frame, const int variable)
 {
     return frame->variables + program->variables[variable].offset;
 }
@@ -34,7 +34,7 @@ static Frame *lm_new_frame(const lm_program *const program)
 }
 
 /* Return a frame for one call, or NULL with the error noted. It goes to `lm_leave`. */
-static Frame *lm_enter(Entry *const entry)
+static inline Frame *lm_enter(Entry *const entry)
 {
     Frame *const idle = entry->idle;
     entry->idle = NULL; /* while this call lets others run, they find none */
@@ -42,7 +42,7 @@ static Frame *lm_enter(Entry *const entry)
 }
 
 /* Give up the inputs, and the frame. */
-static void lm_leave(Entry *const entry, Frame *const frame)
+static inline void lm_leave(Entry *const entry, Frame *const frame)
 {
     for (int i = 0; i < entry->library->program->n_inputs; ++i) Py_CLEAR(frame->objects[i]);
     if (entry->idle == NULL) entry->idle = frame;
@@ -58,7 +58,7 @@ static int lm_take_input(const lm_program *const program, Frame *const frame, co
 }
 
 /* Bring the variables into the state in which a call begins. */
-static int lm_prepare(const Entry *const entry, Frame *const frame)
+static inline int lm_prepare(const Entry *const entry, Frame *const frame)
 {
     const lm_program *const program = entry->library->program;
     memcpy(frame->variables, entry->template, entry->template_size);
@@ -86,7 +86,7 @@ static int lm_prepare(const Entry *const entry, Frame *const frame)
     return 0;
 }
 
-static int lm_take_results(const lm_program *const program, Frame *const frame)
+static inline int lm_take_results(const lm_program *const program, Frame *const frame)
 {
     for (int i = 0; i < program->n_outputs; ++i) {
         const lm_type *const type = program->variables[program->outputs[i]].type;

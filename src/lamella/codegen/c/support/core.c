@@ -138,7 +138,7 @@ static void lm_copy(
         call, &loop, ndim, shape, (char *const[]){to, (char *)from}, (const lm_int *const[]){to_strides, from_strides});
 }
 
-static void lm_drop(lm_call *const call, const lm_type *const type, void *const place)
+static inline void lm_drop(lm_call *const call, const lm_type *const type, void *const place)
 {
     if (type->dtype == LM_OBJECT) {
         void **const object = place;

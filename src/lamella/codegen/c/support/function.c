@@ -89,7 +89,7 @@ static int lm_take_number(lm_number *const number, const lm_type *const type, co
 }
 
 /* Take over an argument. Return 0 where Python is to have a look at it. */
-static int lm_take_argument(const Plan *const plan, Frame *const frame, const int i, PyObject *const value, const int trusted)
+static inline int lm_take_argument(const Plan *const plan, Frame *const frame, const int i, PyObject *const value, const int trusted)
 {
     const lm_type *const type = plan->entry->library->program->variables[i].type;
     const int rules = PyBytes_AS_STRING(plan->rules)[i];
@@ -123,7 +123,7 @@ static int lm_arrange(
     return 1;
 }
 
-static int lm_take_arguments(
+static inline int lm_take_arguments(
     const Plan *const plan, Frame *const frame, PyObject *const *const args, const Py_ssize_t n_args, PyObject *const names,
     const int trusted)
 {
@@ -144,7 +144,7 @@ static PyObject **lm_value_of(const Plan *const plan, PyObject *const cells, con
 }
 
 /* Take over the values of shared variables. Return 0 where Python is to do it, and -1 with the error noted. */
-static int lm_read_shared(const Plan *const plan, Frame *const frame)
+static inline int lm_read_shared(const Plan *const plan, Frame *const frame)
 {
     const lm_program *const program = plan->entry->library->program;
     for (int i = plan->n_arguments; i < program->n_inputs; ++i) {
@@ -156,7 +156,7 @@ static int lm_read_shared(const Plan *const plan, Frame *const frame)
 }
 
 /* Whether an argument that may be overwritten may share memory with another input. */
-static int lm_is_entangled(const Plan *const plan, const Frame *const frame)
+static inline int lm_is_entangled(const Plan *const plan, const Frame *const frame)
 {
     if (!plan->has_mutable) return 0;
     for (int i = 0; i < plan->n_arguments; ++i)
@@ -222,7 +222,7 @@ static PyObject *lm_packed_results(const Plan *const plan, PyObject *const *cons
 /* ---------------------------------------------------------------------------------------------- calls */
 
 /* Try a call here. Return NULL, with no error noted, where Python is to do it. */
-static PyObject *lm_call_directly(
+static inline PyObject *lm_call_directly(
     const Plan *const plan, Frame *const frame, PyObject *const *const args, const Py_ssize_t n_args, PyObject *const names,
     const int trusted)
 {

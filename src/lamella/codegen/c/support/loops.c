@@ -173,10 +173,23 @@ static void lm_run_part(void *const data, const int part)
     lm_run_range(nested, first, end < nested->total ? end : nested->total);
 }
 
+/* Run a kernel on elements along one axis, of a length other than 1: there is nothing to put in order or to join. */
+static inline void lm_run_along(
+    const lm_kernel kernel, const int n, const lm_int length, char *const *const data, const lm_int *const *const strides)
+{
+    lm_int step[n + 1];
+    for (int k = 0; k < n; ++k) step[k] = strides[k][0];
+    if (length > 0) kernel(length, data, step);
+}
+
 static void lm_nest(
     lm_call *const call, const lm_kernel kernel, const int n, const int ndim, const lm_int *const shape,
     char *const *const data, const lm_int *const *const strides)
 {
+    if (ndim == 1 && shape[0] != 1 && shape[0] < LM_LONG_PASS) {
+        lm_run_along(kernel, n, shape[0], data, strides);
+        return;
+    }
     lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)], total = 1;
     for (int i = 0; i < ndim; ++i) total *= shape[i];
     if (total == 0) return;
@@ -210,14 +223,20 @@ static void lm_each(
     const lm_int *const *const strides)
 {
     const int n = loop->n;
-    lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)], total = 1;
+    lm_int total = 1;
     for (int i = 0; i < ndim; ++i) total *= shape[i];
+    const double time = (double)total * (double)loop->picoseconds;
+    const int is_short = time < LM_LONG_TIME && total < LM_LONG_PASS;
+    if (ndim == 1 && total != 1 && is_short) {
+        lm_run_along(loop->kernel, n, total, data, strides);
+        return;
+    }
+    lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)];
     if (total == 0) return;
     lm_nested nested = {
         .kernel = loop->kernel, .n = n, .total = total, .itemsize = loop->itemsize, .data = data, .length = length, .step = step};
     nested.depth = lm_join_nest(n, ndim, shape, strides, length, step);
-    const double time = (double)total * (double)loop->picoseconds;
-    if (time < LM_LONG_TIME && total < LM_LONG_PASS) {
+    if (is_short) {
         lm_run_range(&nested, 0, total);
         return;
     }
