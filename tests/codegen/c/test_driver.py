@@ -22,8 +22,9 @@ def test_a_compiler_is_found_and_says_its_version() -> None:
 
 def test_without_a_compiler_the_error_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(
-        CompilerNotFoundError, match=r"cc: not found; gcc: not found; clang: not found.*apt install gcc"
+    with (
+        config.override(compiler=""),
+        pytest.raises(CompilerNotFoundError, match=r"cc: not found; gcc: not found; clang: not found.*apt install gcc"),
     ):
         find_compiler()
 
