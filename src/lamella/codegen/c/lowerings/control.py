@@ -5,7 +5,7 @@ from __future__ import annotations
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.moves import whole_view
 from lamella.codegen.c.step import Step
-from lamella.ir import CheckAndRaise, IfElse, Recompute
+from lamella.ir import CheckAndRaise, GradientControl, IfElse, Recompute
 
 
 @c_lowering.register(CheckAndRaise)
@@ -15,6 +15,12 @@ def check_and_raise(op: CheckAndRaise, step: Step) -> None:
     for condition in conditions:
         step.require(condition.value())
     whole_view(step, value)
+
+
+@c_lowering.register(GradientControl)
+def gradient_control(op: GradientControl, step: Step) -> None:
+    """Give the same memory: these Ops say something of gradients only."""
+    whole_view(step, step.input(0))
 
 
 @c_lowering.register(Recompute)
