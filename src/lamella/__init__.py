@@ -106,7 +106,10 @@ if TYPE_CHECKING:
 else:
 
     def _load_all():
-        import lamella.compiling  # not at the top, so that it is loaded when first needed
+        from lamella.ir import collecting_rarely  # which is no name of this module
+
+        with collecting_rarely():
+            import lamella.compiling  # not at the top, so that it is loaded when first needed
 
         globals().update({name: value for name, value in vars(lamella.compiling).items() if not name.startswith("_")})
 

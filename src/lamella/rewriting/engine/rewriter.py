@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
+import opcode
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 import attrs
 from typing_extensions import override
@@ -256,13 +256,21 @@ def _uses_argument(function: Callable[..., object], place: int) -> bool:
     code = getattr(function, "__code__", None)
     if code is None or place >= code.co_argcount:
         return True
-    name = code.co_varnames[place]
-    # Instructions may take several local variables at once, as a tuple of their names.
-    return name in code.co_cellvars or any(
-        name == step.argval or (isinstance(step.argval, tuple) and name in step.argval)
-        for step in dis.get_instructions(code)
-        if "FAST" in step.opname
+    if code.co_varnames[place] in code.co_cellvars:
+        return True
+    code_units = code.co_code
+    # An argument of 256 or more begins with another instruction; to take it for a smaller one is to look at the graph too often.
+    return any(
+        [
+            argument == place if count == 1 else place in divmod(argument, 16)
+            for count, argument in zip(map(_LOCALS_OF.get, code_units[::2]), code_units[1::2], strict=True)
+            if count
+        ]
     )
+
+
+_LOCALS_OF: Final = {code: name.split("_").count("FAST") for code, name in enumerate(opcode.opname) if "FAST" in name}
+"""How many local variables an instruction takes: of two, each has four bits of its argument."""
 
 
 def _as_requirements(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
