@@ -203,6 +203,12 @@ def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | 
 {{
     {acc.computed} lane[{lanes}], total = first;{f" {acc.computed} waiting[64];" if reduction.is_ordered else ""}
     {"int n_waiting = 0;" if reduction.is_ordered else ""}
+    if (n < {lanes}) {{
+        const {read.storage} *const block = x;
+#pragma GCC unroll 1
+        for (lm_int k = 0; k < n; ++k) total = {combine}(total, {element("k")});
+        return total;
+    }}
     for (lm_int i = 0, m = {length}; i < n; i += m, m = {length}) {{
         const {read.storage} *const block = x + i;
         {head}

@@ -13,6 +13,12 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
 {
     double lane[16], total = first;
     
+    if (n < 16) {
+        const double *const block = x;
+#pragma GCC unroll 1
+        for (lm_int k = 0; k < n; ++k) total = combine0(total, block[k]);
+        return total;
+    }
     for (lm_int i = 0, m = n - i; i < n; i += m, m = n - i) {
         const double *const block = x + i;
         const lm_int part = m / 64 * 16;
@@ -56,6 +62,12 @@ LM_ALONE double total1(const lm_int n, const double *const x, const double first
 {
     double lane[16], total = first; double waiting[64];
     int n_waiting = 0;
+    if (n < 16) {
+        const double *const block = x;
+#pragma GCC unroll 1
+        for (lm_int k = 0; k < n; ++k) total = combine1(total, block[k]);
+        return total;
+    }
     for (lm_int i = 0, m = n - i < 1024 ? n - i : 1024; i < n; i += m, m = n - i < 1024 ? n - i : 1024) {
         const double *const block = x + i;
         const lm_int part = m / 64 * 16;

@@ -106,22 +106,33 @@ static void lm_fill(char *const to, const char *const from, const size_t itemsiz
     }
 }
 
-#define LM_COPY_KERNEL(size) \
+#define LM_COPY_KERNEL(size, T) \
     static void lm_copy##size(const lm_int n, char *const *const data, const lm_int *const strides) \
     { \
-        char *const to = data[0]; \
-        const char *const from = data[1]; \
-        if (strides[0] == size && strides[1] == size) memcpy(to, from, (size_t)n * size); \
-        else if (strides[0] == size && strides[1] == 0) lm_fill(to, from, size, (size_t)n); \
-        else \
-            for (lm_int i = 0; i < n; ++i) memcpy(to + i * strides[0], from + i * strides[1], size); \
+        char *to = data[0]; \
+        const char *from = data[1]; \
+        const lm_int to_stride = strides[0], from_stride = strides[1]; \
+        if (to_stride == size && from_stride == size) memcpy(to, from, (size_t)n * size); \
+        else if (to_stride == size && from_stride == 0) lm_fill(to, from, size, (size_t)n); \
+        else { \
+            lm_int i = 0; \
+            for (; i + 4 <= n; i += 4, to += 4 * to_stride, from += 4 * from_stride) { \
+                *(T *)to = *(const T *)from; \
+                *(T *)(to + to_stride) = *(const T *)(from + from_stride); \
+                *(T *)(to + 2 * to_stride) = *(const T *)(from + 2 * from_stride); \
+                *(T *)(to + 3 * to_stride) = *(const T *)(from + 3 * from_stride); \
+            } \
+            for (; i < n; ++i, to += to_stride, from += from_stride) *(T *)to = *(const T *)from; \
+        } \
     }
 
-LM_COPY_KERNEL(1)
-LM_COPY_KERNEL(2)
-LM_COPY_KERNEL(4)
-LM_COPY_KERNEL(8)
-LM_COPY_KERNEL(16)
+typedef struct { uint64_t first, second; } lm_16_bytes;
+
+LM_COPY_KERNEL(1, uint8_t)
+LM_COPY_KERNEL(2, uint16_t)
+LM_COPY_KERNEL(4, uint32_t)
+LM_COPY_KERNEL(8, uint64_t)
+LM_COPY_KERNEL(16, lm_16_bytes)
 
 static lm_kernel lm_copy_kernel(const lm_int itemsize)
 {

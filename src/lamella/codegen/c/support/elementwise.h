@@ -27,8 +27,9 @@ LM_ALONE void lm_copy_elements(
     }
 }
 
-/* Of operands that do not lie as the loop takes them: those that should lie side by side are copied to and from small arrays, a block
-   at a time; or, where an operand varies that should be the same for all, elements are taken one at a time. */
+/* Of operands that do not lie as the loop takes them, those that should lie side by side are copied to and from small arrays, a block
+   at a time; one that is the same for all is copied once. Where an operand varies that should be the same for all, elements are taken
+   one at a time. */
 LM_ALONE LM_BESIDE void lm_run_anyhow(
     const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides)
 {
@@ -55,14 +56,15 @@ LM_ALONE LM_BESIDE void lm_run_anyhow(
         char *place = blocks;
         for (int k = 0; k < n_operands; ++k) {
             const lm_int size = kernel->steps[k];
-            at[k] = size == 0 ? data[k] : place;
+            at[k] = size == strides[k] ? data[k] + i * size : place;
             place += block * size;
-            if (size != 0 && k >= kernel->n_out)
+            if (size != strides[k] && k >= kernel->n_out && (i == 0 || strides[k] != 0))
                 lm_copy_elements((int)size, m, at[k], size, data[k] + i * strides[k], strides[k]);
         }
         kernel->loop(m, at);
         for (int k = 0; k < kernel->n_out; ++k)
-            lm_copy_elements((int)kernel->steps[k], m, data[k] + i * strides[k], strides[k], at[k], kernel->steps[k]);
+            if (kernel->steps[k] != strides[k])
+                lm_copy_elements((int)kernel->steps[k], m, data[k] + i * strides[k], strides[k], at[k], kernel->steps[k]);
     }
 }
 

@@ -8,8 +8,6 @@
 #define LM_TIME_OF_PLACE 1500
 #define LM_TIME_OF_ELEMENT 300
 
-typedef struct { uint64_t first, second; } lm_16_bytes;
-
 /* What an index of one axis alone selects is visited as soon as its place is known; with an index out of bounds, the first element is. */
 #define LM_VISIT_POINTS(name, T, U, statement) \
     __attribute__((optimize("O2"))) static int lm_##name##_directly( \

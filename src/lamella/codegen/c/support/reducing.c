@@ -507,6 +507,24 @@ static void lm_divide_into_runs(lm_reducing *const r)
     }
 }
 
+/* Go along an axis the other way where that is how what is read lies in memory. `step` has the strides of all axes for each operand. */
+static void lm_turn_axes(
+    const lm_reducer *const how, const int ndim, const lm_int *const shape, char **const data, lm_int *const step)
+{
+    const int n = how->n_outputs + how->n_read;
+    for (int axis = 0; axis < ndim; ++axis) {
+        int backward = 0;
+        for (int k = how->n_outputs; k < n; ++k) {
+            const lm_int stride = step[k * ndim + axis];
+            backward += stride < 0 ? 1 : stride > 0 ? -1 : 0;
+        }
+        for (int k = 0; backward > 0 && k < n; ++k) {
+            data[k] += (shape[axis] - 1) * step[k * ndim + axis];
+            step[k * ndim + axis] = -step[k * ndim + axis];
+        }
+    }
+}
+
 static int lm_reduce(
     lm_call *const call, const lm_reducer *const how, const int ndim, const lm_int *const shape, char *const *const data,
     const lm_int *const *const strides)
@@ -524,10 +542,17 @@ static int lm_reduce(
     if (total == 0) return 0;
     /* An axis of length 1 may come first, and the innermost one may become two. */
     lm_int length[ndim + 3], step[(ndim + 3) * n];
+    lm_int turned[n * ndim + 1];
+    const lm_int *turned_strides[n];
     char *at[n];
-    for (int k = 0; k < n; ++k) at[k] = data[k];
+    for (int k = 0; k < n; ++k) {
+        at[k] = data[k];
+        turned_strides[k] = turned + k * ndim;
+        for (int i = 0; i < ndim; ++i) turned[k * ndim + i] = strides[k][i];
+    }
+    lm_turn_axes(how, ndim, shape, at, turned);
     lm_reducing r = {.how = how, .n = n, .data = at, .length = length + 1, .step = step + n};
-    r.depth = lm_join_nest(n, ndim, shape, strides, r.length, r.step);
+    r.depth = lm_join_nest(n, ndim, shape, turned_strides, r.length, r.step);
     if (r.depth == 1) {
         ++r.depth;
         --r.length;
