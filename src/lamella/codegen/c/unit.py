@@ -132,7 +132,10 @@ class Unit:
         """
         kernels = self._reached(tables)
         functions = {name: text.replace(KERNEL_NAME, name).strip() for text, name in kernels.items()}
-        body = halved(functions, tables) or "\n\n".join([*functions.values(), tables])
+        # Users' own C defines functions, and may keep a state, that there is to be once.
+        is_whole = any([isinstance(header, UserText) for header in self._headers])
+        halves = None if is_whole else halved(functions, tables)
+        body = halves or "\n\n".join([*functions.values(), tables])
         return f"{self._declarations(kernels, tables)}\n\n{body}\n"
 
     def prologue(self, steps: str, first: str = "") -> str:
