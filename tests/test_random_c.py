@@ -14,7 +14,7 @@ GRAPHS_IN_A_FUNCTION = 40
 
 # Of the graph as it is and the graph rewritten one is compiled, with less optimisation: so more graphs are tried in the same time.
 BACKENDS: tuple[Backends, ...] = ({"-O1": ["CLinker"]}, {"-O1": ["FAST_RUN"]})
-
+SIDES = (1, 2, 7, 16, 17, 33, 64, 100, 257, 0)
 
 # Made by rewriting, and users' own.
 NOT_DRAWN = {
@@ -27,8 +27,9 @@ NOT_DRAWN = {
 
 @st.composite
 def graphs_on_foreign_arrays(draw: st.DrawFn) -> RandomGraph:
-    """Draw graphs; the values of some are in the byte order of other machines."""
-    graph = draw(graphs(min_steps=3))
+    """Draw graphs; some have larger arrays, which take other paths, and the values of some are in the byte order of other machines."""
+    size = draw(st.sampled_from([0] * 12 + [2000] * 7 + [70_000]))
+    graph = draw(graphs(min_steps=3, sides=SIDES if size else (), max_size=size))
     if draw(st.integers(0, 5)):
         return graph
     return RandomGraph(graph.outputs, {v: x.astype(x.dtype.newbyteorder()) for v, x in graph.inputs.items()})

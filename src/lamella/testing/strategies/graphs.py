@@ -65,6 +65,8 @@ def graphs(
     max_steps: int = 12,
     max_outputs: int = 4,
     special: bool = True,
+    sides: Sequence[int] = (),
+    max_size: int = 1000,
 ) -> RandomGraph:
     """Generate graphs: with several outputs, shared parts, mixed dtypes, all layouts of memory, and values that fit.
 
@@ -80,8 +82,10 @@ def graphs(
         The largest number of outputs.
     special
         Let inputs hold NaN, infinities and other special values.
+    sides, max_size
+        Lengths of axes of inputs, and how many elements an input has at most; lengths up to 5 where none are given.
     """
-    pool = Pool(draw, special)
+    pool = Pool(draw, special, sides, max_size)
     for _ in range(draw(st.integers(min_steps, max_steps))):
         # A step may find that its Op does not take the dtypes at hand: then another one is tried.
         for step in draw(st.lists(st.sampled_from(list(steps)), min_size=4, max_size=4)):

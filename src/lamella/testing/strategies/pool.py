@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,10 +36,16 @@ class Pool:
         The inputs made so far, with the arrays that stand for them.
     values
         The values of all variables, inputs and others, in the order in which they were made.
+    sides
+        Lengths of axes of inputs; up to 5 where none are given.
+    max_size
+        The largest number of elements of an input of such lengths.
     """
 
     draw: Callable[[st.SearchStrategy[Any]], Any]
     special: bool = True
+    sides: Sequence[int] = ()
+    max_size: int = 1000
     inputs: dict[TensorVariable, Array] = attrs.field(factory=dict)
     values: dict[TensorVariable, Array] = attrs.field(factory=dict)
 
@@ -60,12 +67,23 @@ class Pool:
         """
         value = self._shared_memory(kinds, shape)
         if value is None:
-            wanted = self.draw(_SHAPES) if shape is None else tuple(shape)
+            wanted = self._shape() if shape is None else tuple(shape)
             value = self.draw(arrays(self.draw(dtypes(kinds)), wanted, self.special))
         lengths = value.shape
         variable = TensorType(value.dtype, self.draw(static_shapes(lengths)))(f"x{len(self.inputs)}")
         self.inputs[variable] = self.values[variable] = value
         return variable
+
+    def _shape(self, min_dims: int = 0, max_dims: int = 3) -> Sequence[int]:
+        if not self.sides and min_dims:
+            shortest = 0 if self.draw(st.integers(0, 7)) == 0 else 1
+            return tuple(self.draw(array_shapes(min_dims, max_dims, shortest)))
+        if not self.sides:
+            return tuple(self.draw(_SHAPES)[:max_dims])
+        lengths = self.draw(st.lists(st.sampled_from(list(self.sides)), min_size=min_dims, max_size=max_dims))
+        while math.prod(lengths) > self.max_size:
+            lengths[lengths.index(max(lengths))] = 2
+        return tuple(lengths)
 
     def _shared_memory(self, kinds: str, shape: Sequence[int] | None) -> Array | None:
         """Now and then return a view of the value of another input."""
@@ -107,8 +125,7 @@ class Pool:
         if fitting and self.draw(st.integers(0, 5)):
             # Later ones are chosen more often, so that graphs grow deep.
             return fitting[max(self.integer(0, len(fitting) - 1), self.integer(0, len(fitting) - 1))]
-        shortest = 0 if self.draw(st.integers(0, 7)) == 0 else 1
-        wanted = self.draw(array_shapes(min_dims, min(max_dims, 3), shortest)) if shape is None else shape
+        wanted = self._shape(min_dims, min(max_dims, 3)) if shape is None else shape
         made = self.new_input(kinds, wanted)
         if fits is not None and not fits(self.values[made]):
             return fitting[-1] if fitting else made
