@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import pickle
 import resource
 import sys
@@ -190,6 +191,10 @@ def test_a_function_is_one_of_the_class_that_people_see(kinds: list[lm.Function]
     assert isinstance(f, lm.Function)
     assert (type(f).__name__, type(f).__module__, type(f).__doc__) == ("Function", "lamella", lm.Function.__doc__)
     assert repr(f).startswith("<Function (float64, int64")
+    assert str(inspect.signature(f)) == "(*args, **kwargs)"
+    assert outcome(partial(f.__call__, *FITTING)) == outcome(partial(f, *FITTING))
+    assert f.__call__.__doc__ is not None
+    assert f.__call__.__doc__.startswith("Compute the outputs")
     for other in (f.copy(), copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
         assert type(other) is type(f)
         assert is_direct(other, *FITTING)

@@ -109,6 +109,9 @@ class Compilation:
 class Function:
     """A compiled graph. Call it with values of its inputs, in order or by name.
 
+    Where the graph is one C function, so is a call whose arguments are what that reads: arrays of the dtype, the dimensions and the known
+    lengths of the input, and numbers where there are no dimensions. Other calls, and errors, are this class's own.
+
     Threads may call one function at once. A function that updates shared variables holds their locks while it runs, so that
     each update sees the one before it.
 

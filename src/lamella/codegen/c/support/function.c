@@ -443,6 +443,18 @@ static PyType_Spec lm_plan_spec = {
 
 /* ---------------------------------------------------------------------------------------------- the class of functions */
 
+static PyObject *lm_function_method(PyObject *const self, PyObject *const *const args, const Py_ssize_t n_args, PyObject *const names)
+{
+    return lm_function_call(self, args, (size_t)n_args, names);
+}
+
+/* What Python would make of `tp_call` has no signature to be shown. */
+static PyMethodDef lm_function_methods[] = {
+    {"__call__", (PyCFunction)(void (*)(void))lm_function_method, METH_FASTCALL | METH_KEYWORDS | METH_COEXIST,
+     "__call__($self, /, *args, **kwargs)\n--\n\nCompute the outputs from values of the inputs, given in order or by name."},
+    {NULL, NULL, 0, NULL},
+};
+
 /* Return a subclass of a class of Python's: it inherits all but how its instances are called, and how large they are. */
 static PyObject *lm_new_function_type(PyTypeObject *const base)
 {
@@ -455,6 +467,7 @@ static PyObject *lm_new_function_type(PyTypeObject *const base)
     PyType_Slot slots[] = {
         {Py_tp_call, PyVectorcall_Call},
         {Py_tp_members, members},
+        {Py_tp_methods, lm_function_methods},
         {base->tp_doc == NULL ? 0 : Py_tp_doc, (void *)base->tp_doc},
         {0, NULL},
     };
