@@ -91,6 +91,7 @@ class _Writer:
         self._unit = Unit()
         self._user = UserCode()
         self._in_frame = _stored_in_frame(scheduled)
+        self._given = frozenset(scheduled.fgraph.inputs)
         self._lowered: dict[tuple[Hashable, ...], tuple[str | None, tuple[bool, ...]]] = {}
 
     def write(self) -> CProgram:
@@ -203,6 +204,7 @@ class _Writer:
             [place(variable, f"z{i}", True) for i, variable in enumerate(node.outputs)],
             [Storage(variable in escaping, variable in self._in_frame) for variable in node.outputs],
             self._scheduled.aliases,
+            self._given,
         )
 
     def _write_variables(self, variables: Sequence[Variable[Any]]) -> str:

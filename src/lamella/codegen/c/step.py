@@ -14,7 +14,7 @@ the message that it has everywhere; where there is none, it computes what the lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, final
 
 import attrs
@@ -195,6 +195,7 @@ class Step:
         outputs: Sequence[Place],
         storage: Sequence[Storage],
         aliases: Aliases,
+        given: Set[Variable[Any]],
     ) -> None:
         self.node = node
         self.unit = unit
@@ -204,6 +205,7 @@ class Step:
         self._outputs = tuple(outputs)
         self._storage = tuple(storage)
         self._aliases = aliases
+        self._given = given
         self.asked_aliases = False
         self._n_loops = 0
 
@@ -244,6 +246,12 @@ class Step:
             It is no array.
         """
         return _array(self._outputs[index], self.node.outputs[index])
+
+    def is_own(self, index: int) -> bool:
+        """Whether an input lies in memory that a node of the graph made: nobody sees what becomes of it if the call fails."""
+        self.asked_aliases = True
+        roots = self._aliases.roots(self.node.inputs[index])
+        return all([root.owner is not None and root not in self._given for root in roots])
 
     def emit(self, *lines: str) -> None:
         """Add statements."""

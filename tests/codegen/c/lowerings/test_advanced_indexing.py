@@ -182,6 +182,15 @@ def test_written_in_place(set_instead_of_inc: bool) -> None:
     assert np.shares_memory(got, array)
 
 
+def test_what_others_see_is_not_written_where_an_index_is_wrong() -> None:
+    x, v, i = lt.dmatrix("x"), lt.dmatrix("v"), lt.vector("i", dtype="int64")
+    op = AdvancedIncSubtensor1(0, True, True)
+    computed = lt.exp(x)
+    wrong = [numbers((300, 4), "float64"), numbers((290, 4), "float64", 1), np.arange(20, 310)]
+    for inputs in ([x, v, i], [computed, v, i]):  # in the second function, it is the caller's
+        assert_same_error(inputs, [op(computed, v, i)], wrong)
+
+
 def test_indices_of_a_frame_of_known_shape() -> None:
     x = TensorType("float32", (3, 4))("x")
     i = TensorType("int64", (2,))("i")

@@ -92,6 +92,16 @@ def test_matrices_of_all_layouts(dtype: str) -> None:
                 assert np.array_equal(found, wanted), (i, shape, layout)
 
 
+def test_pieces_with_many_accumulators() -> None:
+    x = lt.matrix("x")
+    sums = ReducedElemwise(Mul(), (0, 0), (Sum((0,)).normal_form("float64", 2), Sum((1,)).normal_form("float64", 2)))
+    node: Any = sums.make_node(x, x)
+    values = whole_numbers((100, 60_000))
+    by_column, by_row = lm.function([x], node.outputs)(values)
+    assert np.array_equal(by_column, (values**2).sum(axis=0))
+    assert np.array_equal(by_row, (values**2).sum(axis=1))
+
+
 def test_cubes_along_all_axes() -> None:
     x = TensorType("float64", (None, None, None))("x")
     axes: list[Any] = [0, 1, 2, (0, 1), (0, 2), (1, 2), None]

@@ -5,7 +5,7 @@
         call->serve->index(call, &at, 1, i.shape, {z, z, i}, ...);
         if (at.outside) goto reference0;
 
-Where elements are written, all indices are seen to be in bounds before the first of them is.
+Where elements of an array are written that others may see, all indices are seen to be in bounds before the first of them is.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def _write(op: AdvancedIncSubtensor | AdvancedIncSubtensor1, step: Step) -> None
     x, value, *index = step.inputs
     selection = _select(step, op.idx_list, x, index)
     require_fitting(step, value, selection.lengths)
-    if op.inplace:
+    is_own = not op.inplace or step.is_own(0)
+    if not is_own:
         _require_in_bounds(step, selection, x, index)
     if op.inplace and any([step.may_alias(0, i) for i in range(1, len(step.inputs))]):
         step.refer()  # what is read may change while elements are written
@@ -157,7 +158,7 @@ def _write(op: AdvancedIncSubtensor | AdvancedIncSubtensor1, step: Step) -> None
     z = whole_view(step, x) if op.inplace else copy_of(step, x)
     step.emit("{")
     _visit(step, "SET" if op.set_instead_of_inc else "ADD", selection, z, index, value, _in_c_order(z, selection.shape))
-    if not op.inplace:
+    if is_own:  # nobody sees what has been written to it when an index turns out to be wrong
         step.require("!at.outside")
     step.emit("}")
 

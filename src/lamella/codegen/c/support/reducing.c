@@ -394,6 +394,20 @@ static void lm_reduce_pieces(lm_call *const call, lm_reducing *const r)
     lm_parallel(call, (int)n, lm_reduce_piece, r);
 }
 
+/* Copy accumulators while others are let run. */
+static void lm_copy_accumulators(
+    const lm_int size, const int ndim, const lm_int *const shape, char *const to, const lm_int *const to_strides,
+    char *const from, const lm_int *const from_strides)
+{
+    lm_int length[ndim + 1], step[(ndim + 1) * 3], total = 1;
+    for (int i = 0; i < ndim; ++i) total *= shape[i];
+    char *const data[] = {to, from};
+    lm_nested nested = {
+        .kernel = lm_copy_kernel(size), .n = 2, .total = total, .data = data, .length = length, .step = step};
+    nested.depth = lm_join_nest(2, ndim, shape, (const lm_int *const[]){to_strides, from_strides}, length, step);
+    lm_run_range(&nested, 0, total);
+}
+
 /* Reduce in pieces with accumulators of their own, and combine these. */
 static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int most)
 {
@@ -437,8 +451,8 @@ static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int
             r->step[i * r->n + k] = strides[k * r->depth + i];
         }
         for (lm_int p = 0; p < n; ++p)
-            lm_copy(
-                call, reduction->accumulator_size, r->depth, kept, r->partial + p * size + place[k], strides + k * r->depth,
+            lm_copy_accumulators(
+                reduction->accumulator_size, r->depth, kept, r->partial + p * size + place[k], strides + k * r->depth,
                 r->data[k], from);
     }
     lm_reduce_pieces(call, r);
@@ -454,8 +468,8 @@ static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int
         for (lm_int by = 1; by < n; by *= 2)
             for (lm_int p = 0; p + by < n; p += 2 * by)
                 reduction->merge(count, 1, first + (p + by) * size, 0, first + p * size);
-        lm_copy(
-            call, reduction->accumulator_size, r->depth, kept, r->data[k], own + k * r->depth, first, strides + k * r->depth);
+        lm_copy_accumulators(
+            reduction->accumulator_size, r->depth, kept, r->data[k], own + k * r->depth, first, strides + k * r->depth);
     }
     free(memory);
     return 0;
