@@ -139,7 +139,8 @@ _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt",
     "lm_gammaln": 30000,
     "lm_digamma": 30000,
     "lm_erfcx": 30000,
-    "fmod": 10000,
+    "lm_mod": 6000,
+    "lm_floor_divide": 6000,
     "pow": 3000,
 }
 """Calls that take much more or less than others, in picoseconds."""

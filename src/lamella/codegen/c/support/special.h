@@ -50,8 +50,14 @@ static inline double lm_digamma_f64(double x)
     double shifted = 0;
     for (; x > 2; x -= 1) shifted += 1 / (x - 1);
     for (; x < 1; x += 1) shifted -= 1 / x;
-    double value = 0;
-    for (size_t i = 0; i < sizeof(p) / sizeof(p[0]); ++i) value = value * (2 * x - 3) + p[i];
+    /* Terms of even and of odd degree apart: neither sum waits for the other. */
+    const double t = 2 * x - 3, square = t * t;
+    double even = p[0], odd = 0;
+    for (size_t i = 1; i < sizeof(p) / sizeof(p[0]); i += 2) {
+        odd = odd * square + p[i];
+        even = even * square + p[i + 1];
+    }
+    const double value = even + t * odd;
     return added + (shifted + ((x - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54) * value);
 }
 
