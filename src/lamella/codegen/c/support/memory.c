@@ -69,7 +69,8 @@ static void *lm_take_large(size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     size += sizeof(lm_piece);
-    if (size >= LM_VERY_LARGE) size = (size + LM_SHIFT + LM_PAGE - 1) / LM_PAGE * LM_PAGE - LM_SHIFT;
+    /* The end of a very large piece, of less than a large page, lies in small ones. */
+    if (size >= LM_VERY_LARGE) size = (size + LM_SHIFT + 65535) / 65536 * 65536 - LM_SHIFT;
     else size = (size + 4095) / 4096 * 4096;
     lm_piece *found = NULL;
     pthread_mutex_lock(&lm_kept.lock);
