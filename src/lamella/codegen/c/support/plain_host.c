@@ -74,39 +74,6 @@ static void *lm_plain_unlock(void) { return NULL; }
 
 static void lm_plain_lock(void *const state) { (void)state; }
 
-static void lm_add_text(size_t *const used, const char *const format, ...) __attribute__((format(printf, 2, 3)));
-
-static void lm_add_text(size_t *const used, const char *const format, ...)
-{
-    if (*used >= sizeof(lm_message)) return;
-    va_list arguments;
-    va_start(arguments, format);
-    const int n = vsnprintf(lm_message + *used, sizeof(lm_message) - *used, format, arguments);
-    va_end(arguments);
-    if (n > 0) *used += (size_t)n;
-}
-
-/* A step cannot be computed: there is an error to raise, or its code does not know what it is given. */
-static int lm_plain_reference(
-    lm_call *const call, const int step, const int n_in, const lm_value *const in, const int n_out, const lm_value *const out)
-{
-    lm_plain_call *const host = call->host;
-    (void)n_out;
-    (void)out;
-    size_t used = 0;
-    lm_add_text(&used, "%s; given: arrays of shapes", host->export->failures[step]);
-    for (int i = 0; i < n_in; ++i) {
-        if (in[i].place == NULL) continue;
-        lm_add_text(&used, "%s(", i == 0 ? " " : ", ");
-        for (int axis = 0; axis < in[i].type->ndim; ++axis)
-            lm_add_text(
-                &used, "%s%lld", axis == 0 ? "" : ", ", (long long)lm_shape(in[i].place)[axis]);
-        lm_add_text(&used, ")");
-    }
-    host->status = LAMELLA_FAILED;
-    return -1;
-}
-
 static void lm_plain_release(lm_call *const call, lm_block *const block) { lm_release_plain(call, block); }
 
 /* ---------------------------------------------------------------------------------------------- arrays in */
@@ -144,6 +111,65 @@ static int lm_separate(lm_call *const call, lm_array *const array, const lm_type
     if (lm_allocate(call, array, type, 0, NULL) < 0) return lm_want_of_memory();
     lm_copy(call, type->itemsize, type->ndim, lm_shape(array), array->data, lm_strides(array, type->ndim), from, strides);
     return 0;
+}
+
+static void lm_add_text(size_t *const used, const char *const format, ...) __attribute__((format(printf, 2, 3)));
+
+static void lm_add_text(size_t *const used, const char *const format, ...)
+{
+    if (*used >= sizeof(lm_message)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(lm_message + *used, sizeof(lm_message) - *used, format, arguments);
+    va_end(arguments);
+    if (n > 0) *used += (size_t)n;
+}
+
+/* Run a step on copies of those inputs that lie in another order than C's: its code may know no way through what it was given. */
+static int lm_run_in_c_order(
+    lm_call *const call, const lm_step *const step, const int n_in, const lm_value *const in, const int n_out,
+    const lm_value *const out)
+{
+    size_t size = 0;
+    for (int i = 0; i < n_in; ++i) size += 2 + 2 * (size_t)in[i].type->ndim;
+    lm_int memory[size + 1], *next = memory;
+    void *at[n_in + n_out + 1];
+    int is_copy[n_in + 1], n_copies = 0, status = 0;
+    for (int i = 0; i < n_in; ++i) {
+        const int ndim = in[i].type->ndim;
+        at[i] = next;
+        next += 2 + 2 * ndim;
+        memcpy(at[i], in[i].place, (2 + 2 * (size_t)ndim) * sizeof(lm_int));
+        is_copy[i] = status == 0 && !lm_is_in_c_order(ndim, lm_shape(at[i]), lm_strides(at[i], ndim), in[i].type->itemsize);
+        if (is_copy[i]) status = lm_separate(call, at[i], in[i].type) < 0 ? -1 : 0;
+        is_copy[i] = is_copy[i] && status == 0;
+        n_copies += is_copy[i];
+    }
+    for (int i = 0; i < n_out; ++i) at[n_in + i] = out[i].place;
+    if (status == 0) status = n_copies > 0 && step->run != NULL ? step->run(call, at) : LM_REFER;
+    for (int i = 0; i < n_in; ++i)
+        if (is_copy[i]) lm_release(call, &((lm_array *)at[i])->block);
+    return status;
+}
+
+/* A step refers: there is an error to raise, or its code does not know what it is given. */
+static int lm_plain_reference(
+    lm_call *const call, const int step, const int n_in, const lm_value *const in, const int n_out, const lm_value *const out)
+{
+    lm_plain_call *const host = call->host;
+    const int status = lm_run_in_c_order(call, &host->export->program->steps[step], n_in, in, n_out, out);
+    if (status != LM_REFER) return status;
+    size_t used = 0;
+    lm_add_text(&used, "%s; given: arrays of shapes", host->export->failures[step]);
+    for (int i = 0; i < n_in; ++i) {
+        lm_add_text(&used, "%s(", i == 0 ? " " : ", ");
+        for (int axis = 0; axis < in[i].type->ndim; ++axis)
+            lm_add_text(
+                &used, "%s%lld", axis == 0 ? "" : ", ", (long long)lm_shape(in[i].place)[axis]);
+        lm_add_text(&used, ")");
+    }
+    host->status = LAMELLA_FAILED;
+    return -1;
 }
 
 static const char *const lm_dtype_names[] = {
