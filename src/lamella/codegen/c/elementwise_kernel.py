@@ -74,7 +74,7 @@ class ElementwiseKernel:
 
 
 def add_elementwise_kernel(
-    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], outputs: Sequence[str]
+    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], outputs: Sequence[str], in_any_order: bool = False
 ) -> ElementwiseKernel:
     """Add the kernel of a scalar Op to a unit.
 
@@ -88,6 +88,9 @@ def add_elementwise_kernel(
         Its operands.
     outputs
         The dtypes of its results.
+    in_any_order
+        Whether the last axis may be another than the innermost in memory, so that operands vary along that which are usually the same.
+        If elements take long, a loop for such operands is part of the kernel.
 
     Raises
     ------
@@ -112,11 +115,18 @@ def add_elementwise_kernel(
     element = unit.kernel(_element(body, written, names, results), "element")
     lanes = lanes_text(body.lines, results, written, names)
     loop = unit.kernel(_loop(element, written, names, lanes), "loop")
-    loops = unit.kernel(_kernel(loop, written, names))
-    guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     moving, computing = _costs(body, [*written, *names])
+    any_loop = None
+    if in_any_order and computing >= _EXPENSIVE and any([operand.inner == "same" for _, operand in names]):
+        varying = [(name, Operand(operand.dtype)) for name, operand in names]
+        any_loop = unit.kernel(_loop(element, written, varying, ""), "loop")
+    loops = unit.kernel(_kernel(loop, any_loop, written, names))
+    guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
 
+
+_EXPENSIVE: Final = 1000
+"""Picoseconds of computing an element from which on taking elements one at a time takes very much longer than a loop."""
 
 Named = Sequence[tuple[str, Operand]]
 
@@ -181,13 +191,15 @@ def _loop(element: str, written: Named, read: Named, lanes: str) -> str:
 }}"""
 
 
-def _kernel(loop: str, written: Named, read: Named) -> str:
+def _kernel(loop: str, any_loop: str | None, written: Named, read: Named) -> str:
+    sizes = ", ".join([str(C_DTYPES[o.dtype].itemsize) for _, o in (*written, *read)])
+    others = f"\n    static const unsigned char sizes[] = {{{sizes}}};" if any_loop else ""
     steps = [C_DTYPES[o.dtype].itemsize if o.inner == "contiguous" else 0 for _, o in (*written, *read)]
     listed = ", ".join([str(step) for step in steps])
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const strides)
 {{
-    static const unsigned char steps[] = {{{listed}}};
-    static const lm_elementwise kernel = {{{loop}, {len(written)}, {len(steps)}, steps}};
+    static const unsigned char steps[] = {{{listed}}};{others}
+    static const lm_elementwise kernel = {{{loop}, {len(written)}, {len(steps)}, steps, {f"{any_loop}, sizes" if any_loop else "NULL, NULL"}}};
     lm_run_elementwise(&kernel, n, data, strides);
 }}"""
 

@@ -21,7 +21,7 @@ LM_ALONE void loop0(const lm_int n, char *const *const data)
 static void kernel0(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     static const unsigned char steps[] = {8, 8, 4};
-    static const lm_elementwise kernel = {loop0, 1, 3, steps};
+    static const lm_elementwise kernel = {loop0, 1, 3, steps, NULL, NULL};
     lm_run_elementwise(&kernel, n, data, strides);
 }
 
@@ -59,7 +59,7 @@ LM_ALONE void loop1(const lm_int n, char *const *const data)
 static void kernel1(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     static const unsigned char steps[] = {8, 8};
-    static const lm_elementwise kernel = {loop1, 1, 2, steps};
+    static const lm_elementwise kernel = {loop1, 1, 2, steps, NULL, NULL};
     lm_run_elementwise(&kernel, n, data, strides);
 }
 
@@ -95,7 +95,7 @@ LM_ALONE void loop2(const lm_int n, char *const *const data)
 static void kernel2(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     static const unsigned char steps[] = {8, 8};
-    static const lm_elementwise kernel = {loop2, 1, 2, steps};
+    static const lm_elementwise kernel = {loop2, 1, 2, steps, NULL, NULL};
     lm_run_elementwise(&kernel, n, data, strides);
 }
 

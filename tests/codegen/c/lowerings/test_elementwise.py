@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lamella.codegen import write_program
 from lamella.errors import BroadcastError
-from lamella.ir import Elemwise, FunctionGraph, Sub, TensorType, constant, lt
+from lamella.ir import Elemwise, FunctionGraph, Sub, TensorType, constant, interpret, lt
 from lamella.testing import MEMORY_LAYOUTS, in_layout
 from lamella.typing_layer import schedule
 from tests.codegen.agreement import compiled
@@ -62,6 +62,20 @@ def test_the_result_is_laid_out_as_the_operands_are() -> None:
     a = np.ones((3, 4))
     assert function([a, a])[0].flags.c_contiguous
     assert function([a.T, a.T])[0].flags.f_contiguous
+
+
+def test_a_column_that_varies_along_the_innermost_axis_in_memory() -> None:
+    x, column = TensorType("float32", (None, None))("x"), TensorType("float64", (None, 1))("column")
+    outputs = [lt.mod(x, column), lt.sum(lt.mod(column, x), axis=0)]  # which takes long, and is exact
+    assert "sizes[] = {8, 4, 8}" in write_program(schedule(FunctionGraph([x, column], outputs))).text
+    function = compiled([x, column], outputs)
+    values: list[Any] = [numbers((300, 7), "float32", 1) + np.float32(0.5), numbers((300, 1), "float64", 2) + 0.25]
+    expected = interpret([x, column], outputs, values)
+    for first, second in product(MEMORY_LAYOUTS, repeat=2):
+        given = [in_layout(values[0], first), in_layout(values[1], second)]
+        results = function(given)
+        np.testing.assert_array_equal(results[0], expected[0], f"{first}, {second}")
+        np.testing.assert_allclose(results[1], expected[1], rtol=1e-12)
 
 
 def test_lengths_that_differ_raise_what_perform_raises() -> None:

@@ -25,7 +25,8 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
     inputs = step.inputs
     outputs = [step.output(i) for i in range(op.scalar_op.nout)]
     operands = [operand_of(x) for x in inputs]
-    kernel = add_elementwise_kernel(step.unit, op.scalar_op, operands, [z.type.dtype for z in outputs])
+    dtypes = [z.type.dtype for z in outputs]
+    kernel = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes, in_any_order=outputs[0].ndim > 1)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     lengths = broadcast_lengths(step, inputs)
 

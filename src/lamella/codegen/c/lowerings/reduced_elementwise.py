@@ -31,7 +31,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     inputs = step.inputs
     operands = [_operand_of(x) for x in inputs]
     _, dtypes = op.scalar_op.loop([x.type.dtype for x in inputs])
-    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
+    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes, in_any_order=inputs[0].ndim > 1)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     outputs = [
         ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
