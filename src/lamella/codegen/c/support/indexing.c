@@ -158,13 +158,38 @@ static int lm_places(
     return outside;
 }
 
+/* Whether an integer is no index of an axis, counted from its first or its last element: a sign is set then, in 64 bits that may wrap. */
+__attribute__((optimize("O3"))) static int lm_any_outside(
+    const lm_int n, const char *const index, const lm_int stride, const lm_int axis_length)
+{
+    const uint64_t length = (uint64_t)axis_length;
+    uint64_t signs = 0;
+    if (stride == 8)
+        for (lm_int k = 0; k < n; ++k) {
+            const uint64_t at = ((const uint64_t *)index)[k];
+            signs |= (at + length) | (length - 1 - at);
+        }
+    else
+        for (lm_int k = 0; k < n; ++k) {
+            const uint64_t at = *(const uint64_t *)(index + k * stride);
+            signs |= (at + length) | (length - 1 - at);
+        }
+    return (int)(signs >> 63);
+}
+
 /* Operands: one that sets the order, what is put beside the array, the index arrays, and an lm_indexed. Of a chunk with an index out of
    bounds nothing is visited. */
 static void lm_visit_places(const lm_int n, char *const *const data, const lm_int *const strides)
 {
     lm_indexed *const x = *(lm_indexed *const *)data[0];
     lm_int places[LM_CHUNK];
-    if (x->directly != NULL && x->n_kept == 0 && x->n_indices == 1 && x->lengths[0] > 0 && x->action != LM_INDEX_CHECK) {
+    if (x->action == LM_INDEX_CHECK) {
+        int outside = 0;
+        for (int i = 0; i < x->n_indices; ++i) outside |= lm_any_outside(n, data[i + 3], strides[i + 3], x->lengths[i]);
+        if (outside) __atomic_store_n(&x->outside, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    if (x->directly != NULL && x->n_kept == 0 && x->n_indices == 1 && x->lengths[0] > 0) {
         const int outside = x->directly(n, data[3], strides[3], x->lengths[0], x->array, x->by[0], data[2], strides[2]);
         if (outside) __atomic_store_n(&x->outside, 1, __ATOMIC_RELAXED);
         return;
@@ -172,7 +197,7 @@ static void lm_visit_places(const lm_int n, char *const *const data, const lm_in
     for (lm_int done = 0; done < n; done += LM_CHUNK) {
         const lm_int count = n - done < LM_CHUNK ? n - done : LM_CHUNK;
         if (LM_UNLIKELY(lm_places(x, count, done, data + 3, strides + 3, places))) __atomic_store_n(&x->outside, 1, __ATOMIC_RELAXED);
-        else if (x->action != LM_INDEX_CHECK) lm_at_places(x, count, places, data[2] + done * strides[2], strides[2]);
+        else lm_at_places(x, count, places, data[2] + done * strides[2], strides[2]);
     }
 }
 
