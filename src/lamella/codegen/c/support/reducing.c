@@ -539,6 +539,40 @@ static void lm_turn_axes(
     }
 }
 
+/* Reduce a vector of few elements to numbers, as a tile of its own would be; 0 where it does not lie as that takes it. What other vectors
+   need before the first element is read takes longer than this. */
+static int lm_reduce_few(
+    const lm_reducer *const how, const lm_int total, char *const *const data, const lm_int *const *const strides)
+{
+    const int first = how->n_outputs, n_operands = how->n_results + how->n_read;
+    for (int k = 0; k < how->n_outputs; ++k) {
+        const lm_reduced *const output = &how->outputs[k];
+        if (strides[k][0] != (output->reduction == NULL ? how->sizes[output->result] : 0)) return 0;
+    }
+    if (how->elements == NULL) {
+        if (strides[first][0] != how->sizes[0]) return 0;
+        for (int k = 0; k < how->n_outputs; ++k) how->outputs[k].reduction->rows(total, 1, data[first], 0, data[k]);
+        return 1;
+    }
+    _Alignas(64) char computed[how->n_results][LM_SHORT * LM_LARGEST_ITEM];
+    char *place[n_operands];
+    lm_int inner[n_operands];
+    for (int k = 0; k < how->n_results; ++k) {
+        place[k] = how->whole[k] < 0 ? computed[k] : data[how->whole[k]];
+        inner[k] = how->sizes[k];
+    }
+    for (int k = 0; k < how->n_read; ++k) {
+        place[how->n_results + k] = data[first + k];
+        inner[how->n_results + k] = strides[first + k][0];
+    }
+    how->elements(total, place, inner);
+    for (int k = 0; k < how->n_outputs; ++k) {
+        const lm_reduced *const output = &how->outputs[k];
+        if (output->reduction != NULL) output->reduction->rows(total, 1, place[output->result], 0, data[k]);
+    }
+    return 1;
+}
+
 static int lm_reduce(
     lm_call *const call, const lm_reducer *const how, const int ndim, const lm_int *const shape, char *const *const data,
     const lm_int *const *const strides)
@@ -553,7 +587,7 @@ static int lm_reduce(
         const lm_int *const first_strides = how->elements == NULL ? strides[how->n_outputs] : NULL;
         lm_begin_accumulators(call, reduction, ndim, shape, data[k], strides[k], first, first_strides);
     }
-    if (total == 0) return 0;
+    if (total == 0 || (ndim == 1 && total <= LM_SHORT && lm_reduce_few(how, total, data, strides))) return 0;
     /* An axis of length 1 may come first, and the innermost one may become two. */
     lm_int length[ndim + 3], step[(ndim + 3) * n];
     lm_int turned[n * ndim + 1];
