@@ -209,7 +209,7 @@ def test_products_need_no_blas(tmp_path: Path) -> None:
     outputs = [a @ b, a.T @ b.T, a.T @ a, a @ b[:, 0], a[0] @ b, (a.T @ a[:, 0])[::-1], 2.5 * (a @ b) + b.T @ a.T]
     outputs += [z @ z.T, z.T @ z[:, 0], lt.matmul(stack, stack.transpose(0, 2, 1)), (a[::-1] @ b[:, ::-1])[:, ::-1]]
     # Whose code asks for an order of axes that these do not lie in: they are copied.
-    outputs += [lt.softmax(a.T, axis=None), lt.argmax(a.T)]
+    outputs += [lt.softmax(a.T, axis=None), lt.argmax(a.T), lt.softmax(stack, axis=(0, 2))]
     f = lm.function([a, b, stack], outputs, name="products")
     f.export_c(tmp_path)
     library = Exported(tmp_path, "products", len(outputs))

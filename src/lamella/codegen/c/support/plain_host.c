@@ -102,13 +102,13 @@ static void lm_describe(lm_array *const array, const lm_type *const type, const 
     array->block = &lm_lasting;
 }
 
-/* Put a copy, in C's order, in the place of an array. */
-static int lm_separate(lm_call *const call, lm_array *const array, const lm_type *const type)
+/* Put a copy in the place of an array: in C's order, or with its axes in the order of some strides. */
+static int lm_separate(lm_call *const call, lm_array *const array, const lm_type *const type, const lm_int *const order)
 {
     lm_int strides[type->ndim + 1];
     memcpy(strides, lm_strides(array, type->ndim), (size_t)type->ndim * sizeof(lm_int));
     const char *const from = array->data;
-    if (lm_allocate(call, array, type, 0, NULL) < 0) return lm_want_of_memory();
+    if (lm_allocate(call, array, type, order != NULL, &order) < 0) return lm_want_of_memory();
     lm_copy(call, type->itemsize, type->ndim, lm_shape(array), array->data, lm_strides(array, type->ndim), from, strides);
     return 0;
 }
@@ -125,10 +125,22 @@ static void lm_add_text(size_t *const used, const char *const format, ...)
     if (n > 0) *used += (size_t)n;
 }
 
-/* Run a step on copies of those inputs that lie in another order than C's: its code may know no way through what it was given. */
-static int lm_run_in_c_order(
+/* Strides that have axes in an order of some number: 0 is C's. */
+static void lm_numbered_order(const int ndim, int number, lm_int *const strides)
+{
+    for (int axis = 0; axis < ndim; ++axis) strides[axis] = 0;
+    for (int rest = ndim; rest > 0; --rest) {
+        int place = number % rest, axis = 0;
+        number /= rest;
+        for (; strides[axis] != 0 || place > 0; ++axis) place -= strides[axis] == 0;
+        strides[axis] = rest;
+    }
+}
+
+/* Run a step on copies of its inputs in the order of some number, if there is any to copy. */
+static int lm_run_in_order(
     lm_call *const call, const lm_step *const step, const int n_in, const lm_value *const in, const int n_out,
-    const lm_value *const out)
+    const lm_value *const out, const int number)
 {
     size_t size = 0;
     for (int i = 0; i < n_in; ++i) size += 2 + 2 * (size_t)in[i].type->ndim;
@@ -137,18 +149,38 @@ static int lm_run_in_c_order(
     int is_copy[n_in + 1], n_copies = 0, status = 0;
     for (int i = 0; i < n_in; ++i) {
         const int ndim = in[i].type->ndim;
+        lm_int order[ndim + 1];
+        lm_numbered_order(ndim, number, order);
         at[i] = next;
         next += 2 + 2 * ndim;
         memcpy(at[i], in[i].place, (2 + 2 * (size_t)ndim) * sizeof(lm_int));
-        is_copy[i] = status == 0 && !lm_is_in_c_order(ndim, lm_shape(at[i]), lm_strides(at[i], ndim), in[i].type->itemsize);
-        if (is_copy[i]) status = lm_separate(call, at[i], in[i].type) < 0 ? -1 : 0;
-        is_copy[i] = is_copy[i] && status == 0;
+        const int is_ready =
+            number == 0 && lm_is_in_c_order(ndim, lm_shape(at[i]), lm_strides(at[i], ndim), in[i].type->itemsize);
+        if (status == 0 && !is_ready) status = lm_separate(call, at[i], in[i].type, order) < 0 ? -1 : 0;
+        is_copy[i] = status == 0 && !is_ready;
         n_copies += is_copy[i];
     }
     for (int i = 0; i < n_out; ++i) at[n_in + i] = out[i].place;
-    if (status == 0) status = n_copies > 0 && step->run != NULL ? step->run(call, at) : LM_REFER;
+    if (status == 0) status = n_copies > 0 ? step->run(call, at) : LM_REFER;
     for (int i = 0; i < n_in; ++i)
         if (is_copy[i]) lm_release(call, &((lm_array *)at[i])->block);
+    return status;
+}
+
+/* Run a step on inputs in other orders than theirs, for its code may know no way through what it was given: in C's order, and
+   where there is one of few axes, in all others. */
+static int lm_run_in_orders(
+    lm_call *const call, const lm_step *const step, const int n_in, const lm_value *const in, const int n_out,
+    const lm_value *const out)
+{
+    int n_orders = 1;
+    if (n_in == 1 && in[0].type->ndim <= 6)
+        for (int i = 2; i <= in[0].type->ndim; ++i) n_orders *= i;
+    int status = LM_REFER;
+    for (int number = 0; number < n_orders && status == LM_REFER && step->run != NULL; ++number) {
+        for (int i = 0; i < n_out; ++i) lm_release(call, &((lm_array *)out[i].place)->block);
+        status = lm_run_in_order(call, step, n_in, in, n_out, out, number);
+    }
     return status;
 }
 
@@ -157,7 +189,7 @@ static int lm_plain_reference(
     lm_call *const call, const int step, const int n_in, const lm_value *const in, const int n_out, const lm_value *const out)
 {
     lm_plain_call *const host = call->host;
-    const int status = lm_run_in_c_order(call, &host->export->program->steps[step], n_in, in, n_out, out);
+    const int status = lm_run_in_orders(call, &host->export->program->steps[step], n_in, in, n_out, out);
     if (status != LM_REFER) return status;
     size_t used = 0;
     lm_add_text(&used, "%s; given: arrays of shapes", host->export->failures[step]);
@@ -214,7 +246,7 @@ static int lm_take(
         strides[i] = given->shape[i] == 1 ? 0 : given->strides[i];
         is_aligned = is_aligned && strides[i] % alignment == 0;
     }
-    return is_aligned ? 0 : lm_separate(call, array, type);
+    return is_aligned ? 0 : lm_separate(call, array, type, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------- arrays out */
@@ -249,7 +281,7 @@ static lm_block *lm_own_memory(lm_call *const call, lm_array *const array, const
     lm_int copy[2 + 2 * type->ndim];
     memcpy(copy, array, sizeof(copy));
     lm_array *const made = (lm_array *)copy;
-    if (lm_separate(call, made, type) < 0) return NULL;
+    if (lm_separate(call, made, type, NULL) < 0) return NULL;
     *data = made->data;
     return made->block;
 }
@@ -325,7 +357,7 @@ static int lm_take_all(
         } else if (given[i] != NULL) status = lm_take(call, array, type, given[i], export->names[i]);
         else if (export->defaults[i].data != NULL) lm_describe(array, type, export->defaults[i].data, export->defaults[i].shape);
         else status = lm_fail(LAMELLA_BAD_INPUT, "%s: it is NULL, and has no default value", export->names[i]);
-        if (status == 0 && program->overwritten[i] && array->block == &lm_lasting) status = lm_separate(call, array, type);
+        if (status == 0 && program->overwritten[i] && array->block == &lm_lasting) status = lm_separate(call, array, type, NULL);
         if (status != 0) return status;
     }
     for (int i = 0; i < program->n_constants; ++i) {
