@@ -21,12 +21,12 @@ from lamella.codegen.c.export.interface import ExportInterface as ExportInterfac
 from lamella.codegen.c.export.interface import SharedState as SharedState
 from lamella.codegen.c.export.interface import distinct_identifiers as distinct_identifiers
 from lamella.codegen.c.export.library import write_c_library as write_c_library
+from lamella.codegen.c.interfaces import cffi_array_call as cffi_array_call
 from lamella.codegen.c.interfaces.c_data_type import CDataType as CDataType
 from lamella.codegen.c.interfaces.c_op import COp as COp
 from lamella.codegen.c.interfaces.c_scalar_op import CScalarOp as CScalarOp
 from lamella.codegen.c.interfaces.c_sides import c_type as c_type
 from lamella.codegen.c.interfaces.c_sides import dtype_specs as dtype_specs
-from lamella.codegen.c.interfaces import cffi_array_call as cffi_array_call
 from lamella.codegen.c.interfaces.cffi_array_op import CffiArrayOp as CffiArrayOp
 from lamella.codegen.c.interfaces.cffi_op import cffi_op as cffi_op
 from lamella.codegen.c.interfaces.cffi_scalar_op import CffiScalarOp as CffiScalarOp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, final
 
 import attrs
@@ -88,108 +88,15 @@ class ExportInterface:
         return bool(self.shared)
 
 
-_TAKEN: Final = frozenset(
-    [
-        "alignas",
-        "alignof",
-        "and",
-        "and_eq",
-        "asm",
-        "auto",
-        "bitand",
-        "bitor",
-        "bool",
-        "break",
-        "case",
-        "catch",
-        "char",
-        "class",
-        "compl",
-        "concept",
-        "const",
-        "constexpr",
-        "continue",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "friend",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "not_eq",
-        "nullptr",
-        "operator",
-        "or",
-        "or_eq",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "reinterpret_cast",
-        "requires",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "static_assert",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "true",
-        "try",
-        "typedef",
-        "typeid",
-        "typename",
-        "typeof",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "wchar_t",
-        "while",
-        "xor",
-        "xor_eq",
-        "I",
-        "NULL",
-        "NAN",
-        "INFINITY",
-        "EOF",
-        "errno",
-        "stdin",
-        "stdout",
-        "stderr",
-        "linux",
-        "unix",
-        "i386",
-        "state",
-        "lamella_array",
-        "lamella_dtype",
-    ]
-)
+_WORDS: Final = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const constexpr continue decltype
+default delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new
+noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short
+signed sizeof static static_assert struct switch template this thread_local throw true try typedef typeid typename typeof union
+unsigned using virtual void volatile wchar_t while xor xor_eq
+I NULL NAN INFINITY EOF errno stdin stdout stderr linux unix i386 state lamella_array lamella_dtype
+"""
+_TAKEN: Final = frozenset(_WORDS.split())
 """What is no name for a parameter: keywords of C and C++, and macros of common headers."""
 
 
@@ -370,8 +277,3 @@ def _filled(text: str, **values: str) -> str:
 def dtype_code(type: TensorType) -> str:
     """Return the enumerator of a type's dtype in the header."""
     return f"LAMELLA_{type.dtype.upper()}"
-
-
-def shown_types(types: Sequence[TensorType]) -> str:
-    """Return types as text."""
-    return ", ".join([str(type) for type in types])
