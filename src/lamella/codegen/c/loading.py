@@ -61,8 +61,10 @@ class Entry(Protocol):
     there are processors that the process may use."""
 
     def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int] | None]]:
-        """Return the outputs, and for each step the seconds that it took and the bytes of those of its outputs that are new arrays; None
-        for one that did not run."""
+        """Return the outputs, and for each step what it cost, None where it did not run.
+
+        That is the seconds that it took, and the bytes of those of its outputs that are new arrays.
+        """
 
     def function_type(self, base: type[FunctionT], /) -> type[FunctionT]:
         """Return a subclass of a class with a slot ``trust_input``, whose instances are called as `plan_calls` says."""
