@@ -39,11 +39,14 @@ class Operand:
         How it usually lies along the innermost axis: one element behind the other, or the same one for all.
     constant
         The value of an operand that is a known number, the same for all elements: it stands in the code.
+    may_vary
+        Whether one that is the same along the last axis varies along another, which may be the innermost one in memory.
     """
 
     dtype: str
     inner: Literal["contiguous", "same"] = "contiguous"
     constant: Any = None
+    may_vary: bool = False
 
 
 @final
@@ -74,7 +77,7 @@ class ElementwiseKernel:
 
 
 def add_elementwise_kernel(
-    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], outputs: Sequence[str], in_any_order: bool = False
+    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], outputs: Sequence[str]
 ) -> ElementwiseKernel:
     """Add the kernel of a scalar Op to a unit.
 
@@ -88,9 +91,6 @@ def add_elementwise_kernel(
         Its operands.
     outputs
         The dtypes of its results.
-    in_any_order
-        Whether the last axis may be another than the innermost in memory, so that operands vary along that which are usually the same.
-        If elements take long, a loop for such operands is part of the kernel.
 
     Raises
     ------
@@ -117,16 +117,13 @@ def add_elementwise_kernel(
     loop = unit.kernel(_loop(element, written, names, lanes), "loop")
     moving, computing = _costs(body, [*written, *names])
     any_loop = None
-    if in_any_order and computing >= _EXPENSIVE and any([operand.inner == "same" for _, operand in names]):
+    if any([operand.may_vary for _, operand in names]):
         varying = [(name, Operand(operand.dtype)) for name, operand in names]
         any_loop = unit.kernel(_loop(element, written, varying, ""), "loop")
     loops = unit.kernel(_kernel(loop, any_loop, written, names))
     guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
     return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
 
-
-_EXPENSIVE: Final = 1000
-"""Picoseconds of computing an element from which on taking elements one at a time takes very much longer than a loop."""
 
 Named = Sequence[tuple[str, Operand]]
 

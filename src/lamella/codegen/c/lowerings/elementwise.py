@@ -26,7 +26,7 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
     outputs = [step.output(i) for i in range(op.scalar_op.nout)]
     operands = [operand_of(x) for x in inputs]
     dtypes = [z.type.dtype for z in outputs]
-    kernel = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes, in_any_order=outputs[0].ndim > 1)
+    kernel = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     lengths = broadcast_lengths(step, inputs)
 
@@ -61,7 +61,9 @@ def operand_of(x: Array) -> Operand:
     """Return an input as an operand of a kernel."""
     if x.constant is not None and x.constant.size == 1:
         return Operand(x.type.dtype, constant=x.constant.reshape(())[()])
-    return Operand(x.type.dtype, "same" if x.ndim and x.type.shape[-1] == 1 else "contiguous")
+    if not x.ndim or x.type.shape[-1] != 1:
+        return Operand(x.type.dtype)
+    return Operand(x.type.dtype, "same", may_vary=any([length != 1 for length in x.type.shape]))
 
 
 def broadcast_lengths(step: Step, inputs: Sequence[Array]) -> list[str]:

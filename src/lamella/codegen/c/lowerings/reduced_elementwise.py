@@ -12,7 +12,7 @@ from typing import final
 
 import attrs
 
-from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel
+from lamella.codegen.c.elementwise_kernel import add_elementwise_kernel
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import cast_kernel
 from lamella.codegen.c.lowerings.elementwise import broadcast_lengths, check_guard, operand_of
@@ -29,9 +29,9 @@ from lamella.ir import CAReduce, Max, Min, ReducedElemwise, TensorType
 def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     """Broadcast; compute each element and combine it."""
     inputs = step.inputs
-    operands = [_operand_of(x) for x in inputs]
+    operands = [operand_of(x) for x in inputs]
     _, dtypes = op.scalar_op.loop([x.type.dtype for x in inputs])
-    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes, in_any_order=inputs[0].ndim > 1)
+    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     outputs = [
         ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
@@ -61,13 +61,6 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     reduce(step, reducer, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
     for accumulator in accumulators:
         accumulator.finish(step)
-
-
-def _operand_of(x: Array) -> Operand:
-    """Return an input as an operand: which axis is the innermost, depends on how arrays lie in memory."""
-    operand = operand_of(x)
-    varies = operand.constant is None and any([length != 1 for length in x.type.shape])
-    return attrs.evolve(operand, inner="contiguous") if varies else operand
 
 
 def _reduction(op: CAReduce, dtype: str) -> Reduction:
