@@ -1,6 +1,7 @@
 """Shapes and static types."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ def test_an_array_as_the_left_operand_of_a_product() -> None:
     assert (a[0] @ x).type.shape == (19,)
     assert (a[0] @ a.T[:, 0] * x).type.shape == (19, 19)
     assert np.matmul(a, x).type.shape == (20, 19)
-    assert np.dot(a, x).type.shape == (20, 19)
+    product: Any = np.dot(a, x)
+    assert product.type.shape == (20, 19)
     assert (np.ones((4, 1, 20, 19)) @ tensor("y", 3, 19, 2)).type.shape == (4, 3, 20, 2)
     assert (a @ tensor("z", None, 2)).type.shape == (20, 2)
     assert (a.astype(np.float32) @ x).dtype == "float64"

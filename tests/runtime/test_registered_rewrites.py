@@ -98,7 +98,8 @@ def test_a_rewrite_in_place_at_half_past_fifty() -> None:
         given = [np.array([0.0, 1.0]), np.array([2.0, -1.0]), np.array([1.0, 5.0])]
         kept_values = [value.copy() for value in given]
         results = f(*given)
-        for result, expected in zip(results, [3 * np.exp(given[0]), 3 * given[0], [3.0, 15.0]], strict=False):
+        wanted: list[Any] = [3 * np.exp(given[0]), 3 * given[0], [3.0, 15.0]]
+        for result, expected in zip(results, wanted, strict=False):
             np.testing.assert_allclose(result, expected)
         np.testing.assert_allclose(results[4], 4 * np.exp(kept_values[1]))
         # what may be overwritten is, and nothing else: not what the caller keeps, not what is still needed

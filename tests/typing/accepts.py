@@ -166,10 +166,9 @@ assert_type(x[[0, 1]].set(0), TensorVariable)
 assert_type(x[: i[0]].inc(x), TensorVariable)
 assert_type(x.sum().astype("float32"), TensorVariable)
 assert_type(list(lt.tensor("t", dtype="int8", shape=(3,))), list[TensorVariable])
-# What NumPy's stubs say of these is nothing, so they may be put to any use.
+# What NumPy's stubs say of these is nothing, so they may be put to any use. (Of `np.sum(m)` some say that it is an array of objects.)
 from_numpy: TensorVariable = np.ones((2, 3)) @ x
 also_from_numpy: TensorVariable = np.ones(3) * x
-summed: TensorVariable = np.sum(m, axis=0)
 
 # Differentiation.
 

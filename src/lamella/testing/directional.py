@@ -77,8 +77,8 @@ def check_rop_lop(
     generator = np.random.default_rng(0) if rng is None else rng
     values = forward(*point)
     for _ in range(n_tests):
-        t = [generator.uniform(-1.5, 1.5, x.shape).astype(x.dtype) for x in point]
-        w = [generator.uniform(-1.5, 1.5, np.shape(v)).astype(v.dtype) for v in values]
+        t = [np.asarray(generator.uniform(-1.5, 1.5, x.shape)).astype(x.dtype) for x in point]
+        w = [np.asarray(generator.uniform(-1.5, 1.5, np.shape(v))).astype(v.dtype) for v in values]
         found = products(*point, *t, *w)
         rops, lops, doubles = found[: len(w)], found[len(w) : len(w) + len(t)], found[len(w) + len(t) :]
         relative = max([_RELATIVE[x.dtype.name] for x in (*t, *w)])

@@ -316,7 +316,7 @@ def _relative(expected: Any, tolerance: float) -> npt.NDArray[np.float64] | floa
     if not isinstance(expected, np.ndarray) or expected.dtype.kind not in "fc":
         return 0.0
     sizes = np.abs(expected[np.isfinite(expected)]).astype(np.float64)
-    return tolerance * max(1.0, float(sizes.max(initial=0.0)))
+    return tolerance * max(1.0, float(np.max(sizes, initial=0.0)))
 
 
 def _further(

@@ -177,7 +177,7 @@ class _Search:
         result = _performed(node, values)
         if result is None:
             return None
-        whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*known)), result.shape)
+        whole = np.broadcast_to(np.all(np.broadcast_arrays(*known), axis=0), result.shape)
         scalar = variable if variable.ndim == 0 and variable.dtype == "int64" else None
         return self._numbers(
             [int(value) if sure else scalar for value, sure in zip(result.flat, whole.flat, strict=True)], result.shape

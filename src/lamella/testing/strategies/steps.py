@@ -222,7 +222,10 @@ def _index_of(pool: Pool, shape: Sequence[int]) -> tuple[Any, ...]:
 
 def _computed_place(pool: Pool, n: int) -> TensorVariable:
     """Return an integer below `n` that only a run can tell."""
-    return lt.minimum(lt.maximum(pool.pick("i", max_dims=0), -n), n - 1)
+    place = pool.pick("i", max_dims=0)
+    if n > np.iinfo(place.dtype).max:
+        place = lt.cast(place, "int64")
+    return lt.minimum(lt.maximum(place, -n), n - 1)
 
 
 def _select(pool: Pool) -> Made:
