@@ -203,3 +203,10 @@ class TestRounding:
         assert np.isinf(product).tolist() == [[True, True], [True, False]]
         assert is_nan.tolist() == [[1.0, 1.0], [1.0, 0.0]]
         assert not np.isinf(elementwise).any()
+
+    def test_moves_do_not_cancel_out_for_some_of_many_elements(self) -> None:
+        x = lt.vector("x")
+        values = np.linspace(1.0, 2.0, 5001)[1:] ** 0.5
+        (errors,) = rounding_errors(FunctionGraph([x], [lt.abs(lt.exp(x))]), [values], max_ulps=1)
+        assert errors is not None
+        assert np.all(errors > 1.5 * np.spacing(np.exp(values)))
