@@ -13,11 +13,12 @@ from typing import Any
 
 from lamella.errors import GradientNotImplementedError
 from lamella.ir.autodiff.branches import ChoosesBranch, Guard, GuardedSums, chooses_branch, guardable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.collector import collecting_rarely
-from lamella.ir.graph.core import Apply, Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.origin import BUILT_FOR, users_line
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable

@@ -13,8 +13,10 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import attrs
 
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.null_types import NullType
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable

@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 
 from lamella.errors import DisconnectedInputError, NullTypeGradError
 from lamella.ir.autodiff.backward import accumulate_cotangents, disconnected
-from lamella.ir.graph.core import Variable
 from lamella.ir.graph.null_types import NullType
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable

@@ -8,7 +8,7 @@ from typing import Any, overload
 from lamella.ir.autodiff.backward import accumulate_cotangents
 from lamella.ir.autodiff.grad import OnDisconnected, grad
 from lamella.ir.autodiff.map_rows import map_rows
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorVariable

@@ -9,10 +9,12 @@ from typing import Any, overload
 from lamella.errors import DisconnectedInputError, GradientNotImplementedError
 from lamella.ir.autodiff.backward import accumulate_cotangents, connection_pattern, total_cotangent
 from lamella.ir.autodiff.grad import OnDisconnected, ReturnDisconnected, grad
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable

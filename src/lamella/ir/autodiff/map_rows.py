@@ -10,12 +10,14 @@ import numpy as np
 from typing_extensions import override
 
 from lamella.ir.autodiff.backward import accumulate_cotangents
-from lamella.ir.graph.core import Apply, Constant, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.interpreter import interpret
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.traversal import ancestors
+from lamella.ir.graph.variable import Constant, Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.conversion import as_tensor_variable

@@ -16,10 +16,12 @@ from typing_extensions import override
 
 from lamella.ir.autodiff.backward import accumulate_cotangents
 from lamella.ir.control.op_from_graph import OpFromGraph, Variables, seeds_of
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
 from lamella.ir.graph.traversal import explicit_graph_inputs, toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.variable import TensorVariable
 

@@ -11,9 +11,12 @@ from typing import Any, final, overload
 import attrs
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Type, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType, NullType
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.type import Type
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype, result_dtype
 from lamella.ir.scalar.op import is_literal
 from lamella.ir.tensor import functions as lt

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lamella.errors import ShapeNotInferred
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.replace import substitute
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import constant
 from lamella.ir.tensor.lengths import as_length
 from lamella.ir.tensor.shape import HasStaticShape, Shape_i

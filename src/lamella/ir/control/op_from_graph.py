@@ -16,15 +16,17 @@ from lamella.errors import MissingInputError
 from lamella.ir.autodiff.backward import accumulate_cotangents, connection_pattern
 from lamella.ir.autodiff.lop_rop import Rop
 from lamella.ir.control.inner_shapes import infer_inner_shapes
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.copying import view_op
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.inner_graph import normal_graph
 from lamella.ir.graph.interpreter import interpret
 from lamella.ir.graph.null_types import DisconnectedType, NullType
+from lamella.ir.graph.op import Op, OutputStorage
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.shared import SharedVariable
 from lamella.ir.graph.traversal import ancestors
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.variable import TensorVariable
 

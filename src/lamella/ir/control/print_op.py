@@ -9,8 +9,10 @@ from typing import Any, TypeVar, final
 from attrs import field, frozen
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.variable import TensorVariable
 

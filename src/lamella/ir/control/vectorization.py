@@ -13,9 +13,10 @@ from lamella.ir.control.ifelse import IfElse
 from lamella.ir.control.inner_shapes import infer_inner_shapes
 from lamella.ir.control.op_from_graph import OpFromGraph
 from lamella.ir.control.print_op import Print
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.traversal import graph_inputs
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.variable import TensorVariable
 from lamella.ir.tensor.vectorization.batches import Batch

@@ -1,5 +1,7 @@
 """The graph core: nodes, graphs, walks, replacement, pickling and the reference interpreter. It knows no tensor."""
 
+from lamella.ir.graph.apply import Apply as Apply
+from lamella.ir.graph.apply import interned_nodes as interned_nodes
 from lamella.ir.graph.as_op import FromFunctionOp as FromFunctionOp
 from lamella.ir.graph.as_op import InferShape as InferShape
 from lamella.ir.graph.as_op import as_op as as_op
@@ -9,13 +11,6 @@ from lamella.ir.graph.copying import DeepCopyOp as DeepCopyOp
 from lamella.ir.graph.copying import ViewOp as ViewOp
 from lamella.ir.graph.copying import deep_copy_op as deep_copy_op
 from lamella.ir.graph.copying import view_op as view_op
-from lamella.ir.graph.core import Apply as Apply
-from lamella.ir.graph.core import Constant as Constant
-from lamella.ir.graph.core import Op as Op
-from lamella.ir.graph.core import OutputStorage as OutputStorage
-from lamella.ir.graph.core import Type as Type
-from lamella.ir.graph.core import Variable as Variable
-from lamella.ir.graph.core import interned_nodes as interned_nodes
 from lamella.ir.graph.diagnostics import annotate_error as annotate_error
 from lamella.ir.graph.diagnostics import describe_node as describe_node
 from lamella.ir.graph.equality import equal_computations as equal_computations
@@ -44,6 +39,8 @@ from lamella.ir.graph.null_types import grad_not_implemented as grad_not_impleme
 from lamella.ir.graph.null_types import grad_undefined as grad_undefined
 from lamella.ir.graph.on_demand import OnDemand as OnDemand
 from lamella.ir.graph.on_demand import readers_before as readers_before
+from lamella.ir.graph.op import Op as Op
+from lamella.ir.graph.op import OutputStorage as OutputStorage
 from lamella.ir.graph.origin import BUILT_FOR as BUILT_FOR
 from lamella.ir.graph.origin import Origin as Origin
 from lamella.ir.graph.replace import clone_replace as clone_replace
@@ -66,5 +63,8 @@ from lamella.ir.graph.traversal import truncated_graph_inputs as truncated_graph
 from lamella.ir.graph.traversal import variable_depends_on as variable_depends_on
 from lamella.ir.graph.traversal import vars_between as vars_between
 from lamella.ir.graph.traversal import walk as walk
+from lamella.ir.graph.type import Type as Type
 from lamella.ir.graph.value import canonical as canonical
 from lamella.ir.graph.value import strict_key as strict_key
+from lamella.ir.graph.variable import Constant as Constant
+from lamella.ir.graph.variable import Variable as Variable

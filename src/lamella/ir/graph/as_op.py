@@ -10,8 +10,10 @@ from typing import Any, Protocol, final
 import attrs
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Type
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.type import Type
 
 __all__ = ["FromFunctionOp", "InferShape", "as_op", "wrap_py"]
 

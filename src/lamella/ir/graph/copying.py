@@ -7,8 +7,10 @@ from typing import Any, TypeVar, final
 
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 
 __all__ = ["DeepCopyOp", "ViewOp", "deep_copy_op", "view_op"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from lamella.ir.graph.core import Apply
+    from lamella.ir.graph.apply import Apply
 
 __all__ = ["annotate_error", "describe_node"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lamella.ir.graph.core import Constant, Variable
+from lamella.ir.graph.variable import Constant, Variable
 
 __all__ = ["equal_computations"]
 

@@ -11,10 +11,11 @@ import attrs
 from typing_extensions import override
 
 from lamella.errors import MissingInputError
-from lamella.ir.graph.core import Apply, Constant, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.serialize import FlatGraph, flatten, restore_variables
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Constant, Variable
 
 K = TypeVar("K", bound=Variable[Any])
 

@@ -8,9 +8,12 @@ from typing import Any, final
 
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Constant, Op, OutputStorage, Type, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.type import Type
 from lamella.ir.graph.value import strict_key
+from lamella.ir.graph.variable import Constant, Variable
 
 __all__ = [
     "Generic",

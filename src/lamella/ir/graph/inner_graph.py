@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from lamella.ir.graph.core import Apply, Type, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.interning import InternTable
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.type import Type
 from lamella.ir.graph.value import canonical
+from lamella.ir.graph.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

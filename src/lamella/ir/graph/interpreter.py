@@ -15,7 +15,8 @@ from lamella.ir.graph.on_demand import OnDemand
 from lamella.ir.graph.traversal import ancestors, graph_inputs, toposort
 
 if TYPE_CHECKING:
-    from lamella.ir.graph.core import Apply, Variable
+    from lamella.ir.graph.apply import Apply
+    from lamella.ir.graph.variable import Variable
 
 __all__ = ["NO_VALUE", "evaluate", "interpret", "perform_node"]
 

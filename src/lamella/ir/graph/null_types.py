@@ -7,7 +7,9 @@ from typing import Any, NoReturn, final
 import attrs
 from typing_extensions import override
 
-from lamella.ir.graph.core import Op, Type, Variable
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.type import Type
+from lamella.ir.graph.variable import Variable
 
 __all__ = ["DisconnectedType", "NullType", "grad_not_implemented", "grad_undefined"]
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import attrs
 
 if TYPE_CHECKING:
-    from lamella.ir.graph.core import Apply, Variable
+    from lamella.ir.graph.apply import Apply
+    from lamella.ir.graph.variable import Variable
 
 __all__ = ["OnDemand", "ValueOf", "readers_before"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.traversal import ancestors, toposort
+from lamella.ir.graph.variable import Variable
 
 K = TypeVar("K", bound=Variable[Any])
 VariableT = TypeVar("VariableT", bound=Variable[Any])

@@ -15,7 +15,10 @@ from lamella.ir.graph.origin import Line
 from lamella.ir.graph.traversal import toposort
 
 if TYPE_CHECKING:
-    from lamella.ir.graph.core import Apply, Op, Type, Variable
+    from lamella.ir.graph.apply import Apply
+    from lamella.ir.graph.op import Op
+    from lamella.ir.graph.type import Type
+    from lamella.ir.graph.variable import Variable
 
 __all__ = ["FlatGraph", "FlatNode", "flatten", "restore_node", "restore_variable", "restore_variables"]
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from typing_extensions import TypeVar, override
 
-from lamella.ir.graph.core import Type, Variable
+from lamella.ir.graph.type import Type
+from lamella.ir.graph.variable import Variable
 
 __all__ = ["SharedVariable", "StorageCell"]
 

@@ -14,7 +14,8 @@ from typing_extensions import TypeIs
 from lamella.errors import InconsistencyError
 
 if TYPE_CHECKING:
-    from lamella.ir.graph.core import Apply, Variable
+    from lamella.ir.graph.apply import Apply
+    from lamella.ir.graph.variable import Variable
 
 __all__ = [
     "ancestors",

@@ -15,8 +15,10 @@ import numpy as np
 from typing_extensions import override
 
 from lamella.errors import BroadcastError, StaticShapeError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor import functions as lt
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.dot import Dot

@@ -21,9 +21,10 @@ from typing import Any, Literal, TextIO, final, overload
 
 import attrs
 
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.printing.subjects import GraphLike, inner_graph, op_text, parts_of
 
 __all__ = ["IdType", "char_from_number", "dprint"]

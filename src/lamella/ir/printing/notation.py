@@ -18,7 +18,8 @@ from typing import Any, final
 
 import attrs
 
-from lamella.ir.graph.core import Apply, Op
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.op import Op
 from lamella.ir.printing.subjects import op_text
 
 __all__ = ["Notation", "Operand", "Precedence", "Writer", "listed", "notation"]

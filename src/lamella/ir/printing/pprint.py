@@ -8,9 +8,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.as_op import FromFunctionOp
-from lamella.ir.graph.core import Apply, Constant, Variable
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Constant, Variable
 from lamella.ir.printing.notation import Notation, Operand, Precedence, Writer, notation
 from lamella.ir.printing.scalar_notation import SCALAR_NOTATIONS
 from lamella.ir.printing.subjects import GraphLike, op_text, parts_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lamella.ir.graph.core import Apply
+from lamella.ir.graph.apply import Apply
 from lamella.ir.printing.notation import Notation, Operand, Precedence, Writer
 from lamella.ir.scalar.arithmetic import Add, AnnihilatingMul, Mul, Neg, Sub, TrueDivide
 from lamella.ir.scalar.cast import Cast

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.variable import Variable
 
 __all__ = ["GraphLike", "HasFunctionGraph", "HasOrder", "inner_graph", "op_text", "parts_of", "without_addresses"]
 

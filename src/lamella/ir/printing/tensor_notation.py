@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from lamella.ir.graph.core import Apply
+from lamella.ir.graph.apply import Apply
 from lamella.ir.printing.notation import Notation, Operand, Precedence, Writer, listed, notation
 from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor, AdvancedIncSubtensor1
 from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor, AdvancedSubtensor1

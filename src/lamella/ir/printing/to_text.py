@@ -20,9 +20,10 @@ from typing import Any, final
 
 import attrs
 
-from lamella.ir.graph.core import Apply, Constant, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.traversal import graph_inputs, toposort
+from lamella.ir.graph.variable import Constant, Variable
 from lamella.ir.printing.subjects import GraphLike, inner_graph, op_text, parts_of
 from lamella.ir.printing.values import value_text
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import fit_cotangent, is_zero, zero_cotangent
 from lamella.ir.scalar.variable import ScalarConstant, ScalarVariable
 

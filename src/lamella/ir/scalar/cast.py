@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import zero_cotangent
 from lamella.ir.scalar.dtypes import (
     COMPLEX_DTYPES,

@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import times_slope, zero_cotangent
 from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, DTypeOrLiteral, Loop, resolve_ufunc_loop, strong_dtype
 from lamella.ir.scalar.op import ScalarOp, UnaryUfunc

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.backward import pull_back_graph
 from lamella.ir.scalar.dtypes import DTypeOrLiteral, Loop
 from lamella.ir.scalar.op import ScalarOp

@@ -9,8 +9,8 @@ from typing import Any
 import lamella.ir.scalar.functions as ls
 from lamella.config import config
 from lamella.errors import GradientNotImplementedError
-from lamella.ir.graph.core import Variable
 from lamella.ir.graph.null_types import DisconnectedType, NullType
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import is_zero, times_slope, zero_cotangent
 from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, is_differentiable_dtype
 from lamella.ir.scalar.op import ScalarOp

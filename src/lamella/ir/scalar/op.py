@@ -15,7 +15,9 @@ from typing_extensions import ParamSpec, override
 
 import lamella.ir.scalar.functions as ls
 from lamella.errors import GradientNotImplementedError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import pull_back, zero_cotangent
 from lamella.ir.scalar.dtypes import DTypeOrLiteral, Loop, is_differentiable_dtype, resolve_ufunc_loop
 from lamella.ir.scalar.type import ScalarType

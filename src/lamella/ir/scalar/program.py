@@ -8,8 +8,9 @@ from typing import Any, TypeVar, final
 import attrs
 
 from lamella.errors import MissingInputError
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.scalar.variable import ScalarConstant, ScalarVariable
 

@@ -9,8 +9,9 @@ import numpy as np
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import zero_cotangent
 from lamella.ir.scalar.dtypes import (
     DTypeOrLiteral,

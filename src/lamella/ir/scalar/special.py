@@ -12,8 +12,8 @@ from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
 from lamella.errors import GradientNotImplementedError
-from lamella.ir.graph.core import Variable
 from lamella.ir.graph.null_types import NullType
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.cotangents import pull_back, zero_cotangent
 from lamella.ir.scalar.dtypes import (
     COMPLEX_DTYPES,

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Type
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.type import Type
 from lamella.ir.scalar.dtypes import normalize_dtype
 from lamella.ir.scalar.variable import ScalarConstant, ScalarVariable
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 # The one cycle of this folder: operators of scalar Variables apply scalar Ops, whose results are scalar Variables.
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Constant, Variable
+from lamella.ir.graph.variable import Constant, Variable
 
 if TYPE_CHECKING:
     from lamella.ir.scalar.type import ScalarType  # noqa: F401 -- named in a string below

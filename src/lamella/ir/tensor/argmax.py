@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.cotangents import zero_cotangent
 from lamella.ir.tensor.extremes import max as max_over

@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor.cotangents import zero_cotangent
 from lamella.ir.tensor.reduction import CAReduce, apply_reduction

@@ -16,12 +16,14 @@ from typing_extensions import override
 
 import lamella.ir.tensor.functions as lt
 from lamella.errors import BroadcastError, ShapeMismatchError, ShapeNotInferred, StaticShapeError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.inner_graph import placeholder
 from lamella.ir.graph.interpreter import perform_node
 from lamella.ir.graph.null_types import DisconnectedType, NullType
+from lamella.ir.graph.op import Op, OutputStorage
 from lamella.ir.graph.traversal import ancestors
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.elemwise import broadcast_static_shapes
 from lamella.ir.tensor.lengths import as_length

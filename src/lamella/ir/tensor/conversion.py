@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import result_dtype
 from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorConstant, TensorLike, TensorVariable

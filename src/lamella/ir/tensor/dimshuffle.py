@@ -11,8 +11,10 @@ import numpy as np
 from typing_extensions import override
 
 from lamella.errors import BroadcastError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.type import TensorType
 from lamella.ir.tensor.variable import TensorLike, TensorVariable

@@ -15,8 +15,10 @@ from typing_extensions import ParamSpec, override
 import lamella.ir.tensor.functions as lt
 from lamella.config import config
 from lamella.errors import BroadcastError, StaticShapeError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.derivatives import pullback_program, pushforward_program
 from lamella.ir.scalar.op import ScalarOp, is_literal
 from lamella.ir.scalar.program import ScalarProgram

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import is_differentiable_dtype
 from lamella.ir.tensor.cotangents import times_slope, zero_cotangent
 from lamella.ir.tensor.reduced_axes import with_kept_axes

@@ -11,9 +11,11 @@ import numpy.typing as npt
 from typing_extensions import override
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import normalize_dtype
 from lamella.ir.tensor.alloc import node_lengths, run_time_lengths, static_lengths
 from lamella.ir.tensor.conversion import as_tensor_variable, constant

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import lamella.ir.tensor.functions as lt
 from lamella.errors import BroadcastError
-from lamella.ir.graph.core import Apply
+from lamella.ir.graph.apply import Apply
 from lamella.ir.scalar.dtypes import INTEGER_DTYPES
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.index_entries import ArrayEntry, FlagEntry, IndexEntry, consumed_axes

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import BOOL_DTYPES, INTEGER_DTYPES
 from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor, AdvancedIncSubtensor1
 from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor, AdvancedSubtensor1, along_axis

@@ -13,7 +13,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import BOOL_DTYPES, INTEGER_DTYPES
 from lamella.ir.tensor.elemwise import Elemwise
 from lamella.ir.tensor.shape import Shape, Shape_i, shape_i

@@ -12,9 +12,11 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.tensor.elemwise import Elemwise, check_broadcast
 from lamella.ir.tensor.functions import add

@@ -14,8 +14,9 @@ import attrs
 import numpy as np
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
 from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.reduced_axes import Axes, as_axes, kept, reduced_shape, sorted_axes, with_kept_axes

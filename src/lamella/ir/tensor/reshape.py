@@ -12,9 +12,11 @@ from typing_extensions import override
 
 import lamella.ir.tensor.functions as lt
 from lamella.errors import StaticShapeError
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
 from lamella.ir.graph.null_types import DisconnectedType
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable, constant
 from lamella.ir.tensor.known_integers import Element, elements
 from lamella.ir.tensor.lengths import ShapeLike, as_lengths, as_shape_vector

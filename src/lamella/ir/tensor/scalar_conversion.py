@@ -8,8 +8,10 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.type import ScalarType
 from lamella.ir.scalar.variable import ScalarVariable
 from lamella.ir.tensor.conversion import as_tensor_variable

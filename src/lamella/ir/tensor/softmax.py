@@ -11,8 +11,10 @@ import numpy.typing as npt
 from typing_extensions import override
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Op, OutputStorage, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.fgraph import FunctionGraph
+from lamella.ir.graph.op import Op, OutputStorage
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, FLOAT_DTYPES
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.cotangents import times_slope

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 import lamella.ir.tensor.functions as lt
 from lamella.errors import BroadcastError, StaticShapeError
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import COMPLEX_DTYPES, result_dtype
 from lamella.ir.scalar.op import operand_dtype
 from lamella.ir.tensor.conversion import as_tensor_variable, constant

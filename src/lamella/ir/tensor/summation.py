@@ -13,7 +13,7 @@ from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import (
     BOOL_DTYPES,
     COMPLEX_DTYPES,

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 import lamella.ir.scalar.functions as ls
-from lamella.ir.graph.core import Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.cotangents import zero_cotangent
 from lamella.ir.tensor.reduction import CAReduce, apply_reduction
 from lamella.ir.tensor.variable import Axis, TensorLike, TensorVariable

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from lamella.ir.graph.core import Apply, Type, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.type import Type
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.dtypes import normalize_dtype
 from lamella.ir.scalar.op import is_literal
 from lamella.ir.tensor.variable import TensorConstant, TensorVariable, narrowed

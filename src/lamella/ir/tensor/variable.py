@@ -13,8 +13,8 @@ from typing_extensions import override
 # The one place where operators are bound to tensor variables, and the one cycle of this folder: operators apply tensor Ops,
 # whose results are tensor Variables. Names of `functions` are looked up when an operator is used.
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Constant, Variable
 from lamella.ir.graph.shared import SharedVariable
+from lamella.ir.graph.variable import Constant, Variable
 
 if TYPE_CHECKING:
     from lamella.ir.tensor.subtensor import Index

@@ -8,7 +8,9 @@ from typing import Any
 import attrs
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.argmax import Argmax, Argmin
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.cumulative import CumOp

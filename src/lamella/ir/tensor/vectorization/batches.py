@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.variable import ScalarVariable
 from lamella.ir.tensor.alloc import Alloc
 from lamella.ir.tensor.conversion import as_tensor_variable, constant

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.copying import DeepCopyOp, ViewOp
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.op import ScalarOp
 from lamella.ir.tensor.elemwise import Elemwise
 from lamella.ir.tensor.scalar_conversion import ScalarFromTensor, TensorFromScalar

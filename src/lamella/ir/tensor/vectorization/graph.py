@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from lamella.errors import StaticShapeError
-from lamella.ir.graph.core import Variable
 from lamella.ir.graph.traversal import toposort
+from lamella.ir.graph.variable import Variable
 from lamella.ir.scalar.type import ScalarType
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.type import TensorType

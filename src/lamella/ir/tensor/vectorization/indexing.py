@@ -12,7 +12,8 @@ from typing import Any, Literal, assert_never, final
 import attrs
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.advanced_inc_subtensor import AdvancedIncSubtensor, AdvancedIncSubtensor1
 from lamella.ir.tensor.advanced_subtensor import AdvancedSubtensor, AdvancedSubtensor1
 from lamella.ir.tensor.conversion import as_tensor_variable, constant

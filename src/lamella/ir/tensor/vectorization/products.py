@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.dimshuffle import DimShuffle, NewOrder
 from lamella.ir.tensor.dot import BatchedDot, Dot

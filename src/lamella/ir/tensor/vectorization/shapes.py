@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import lamella.ir.tensor.functions as lt
-from lamella.ir.graph.core import Apply, Variable
+from lamella.ir.graph.apply import Apply
 from lamella.ir.graph.traversal import ancestors
+from lamella.ir.graph.variable import Variable
 from lamella.ir.tensor.alloc import Alloc
 from lamella.ir.tensor.conversion import as_tensor_variable
 from lamella.ir.tensor.dimshuffle import DimShuffle, NewOrder

@@ -8,7 +8,9 @@ from typing import Any, Final, Protocol, final
 
 from typing_extensions import TypeVar
 
-from lamella.ir.graph.core import Apply, Op, Variable
+from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.op import Op
+from lamella.ir.graph.variable import Variable
 
 __all__ = ["VectorizeRule", "VectorizeTable", "vectorize_node"]
 
