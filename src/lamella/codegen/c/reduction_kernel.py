@@ -17,7 +17,7 @@ from lamella.codegen.c.dtypes import C_DTYPES, CDType, literal
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.errors import LoweringError
-from lamella.ir import Add, ScalarOp
+from lamella.ir import Add, Mul, ScalarOp
 
 __all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_reducer", "add_reduction", "add_total"]
 
@@ -52,6 +52,11 @@ class Reduction:
     def is_ordered(self) -> bool:
         """Whether the order of combining matters for the error."""
         return isinstance(self.op, Add) and C_DTYPES[self.accumulator].kind in "fc"
+
+    @property
+    def goes_forward(self) -> bool:
+        """Whether the result may be another one backward, not only by rounding: the signs of zeros in products of complex numbers."""
+        return isinstance(self.op, Mul) and C_DTYPES[self.accumulator].kind == "c"
 
 
 @final
@@ -98,7 +103,7 @@ def add_reduction(unit: Unit, reduction: Reduction) -> str:
     identity = "NULL"
     if reduction.identity is not None:
         identity = _stored_literal(reduction.identity, acc)
-    parts = [rows, columns, merge, str(element.itemsize), str(acc.itemsize), identity]
+    parts = [rows, columns, merge, str(element.itemsize), str(acc.itemsize), identity, str(int(reduction.goes_forward))]
     return unit.kernel(f"static const lm_reduction {KERNEL_NAME} = {{{', '.join(parts)}}};", "reduction")
 
 

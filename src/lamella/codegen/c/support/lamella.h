@@ -86,6 +86,7 @@ typedef struct {
     void (*merge)(lm_int n, lm_int m, const char *x, lm_int by, char *to);   /* as `columns`, for rows of accumulators */
     lm_int size, accumulator_size;
     const void *identity; /* what accumulators begin with; NULL for any of the elements */
+    int goes_forward;     /* elements are not taken backward, even if they lie so: signs of zeros would change */
 } lm_reduction;
 
 /* Which result of a kernel an output is made of, and how; without a reduction, of its elements as they are. */

@@ -521,11 +521,13 @@ static void lm_divide_into_runs(lm_reducing *const r)
     }
 }
 
-/* Go along an axis the other way where that is how what is read lies in memory. `step` has the strides of all axes for each operand. */
+/* Go along axes the other way where that is how what is read lies in memory. `step` has the strides of all axes for each operand. */
 static void lm_turn_axes(
     const lm_reducer *const how, const int ndim, const lm_int *const shape, char **const data, lm_int *const step)
 {
     const int n = how->n_outputs + how->n_read;
+    for (int k = 0; k < how->n_outputs; ++k)
+        if (how->outputs[k].reduction != NULL && how->outputs[k].reduction->goes_forward) return;
     for (int axis = 0; axis < ndim; ++axis) {
         int backward = 0;
         for (int k = how->n_outputs; k < n; ++k) {
