@@ -13,6 +13,9 @@ from tests.fuzzing import Fuzzing
 # Compiled code is kept beside what pytest keeps, not in the user's cache; other processes that tests start inherit this.
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 
+# Tests run side by side, so that every processor has a compiler already.
+os.environ["LAMELLA_FLAGS"] = ",".join([*filter(None, [os.environ.get("LAMELLA_FLAGS")]), "compilers=1"])
+
 # `make test` tries a few hundred random cases of each property, `make fuzz` thousands.
 settings.register_profile("gate", max_examples=200, deadline=None, print_blob=True)
 settings.register_profile("fuzz", settings.get_profile("gate"), max_examples=int(os.environ.get("FUZZ_COUNT", "5000")))

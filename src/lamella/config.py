@@ -50,6 +50,8 @@ class Config:
         Command of the C compiler; empty to look for ``cc``, ``gcc`` and ``clang``.
     compiler_flags
         Extra flags, appended to every C compilation.
+    compilers
+        The most compilers that work on one function at a time; 0 for as many as make it faster.
     c_debug
         Compile C with ``-O0 -g`` and keep the sources beside the modules.
     openmp
@@ -78,6 +80,7 @@ class Config:
     cache_dir: Path = attrs.field(factory=_default_cache_dir)
     compiler: str = ""
     compiler_flags: str = ""
+    compilers: int = 0
     c_debug: bool = False
     openmp: bool = False
     threads: int = 0

@@ -6,7 +6,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from lamella.codegen import CffiScalarOp, cffi_op
+from lamella.codegen import CffiArrayOp, CffiScalarOp, cffi_op
 from lamella.ir import (
     Apply,
     FromFunctionOp,
@@ -72,7 +72,39 @@ def _hypotenuse(x: TensorVariable, y: TensorVariable) -> list[TensorVariable]:
     return [x / lt.hypot(x, y), y / lt.hypot(x, y)]
 
 
+MULTIPLIED = """
+#include <stdint.h>
+void multiplied(double *out, const double *x, int64_t n, double a) { for (int64_t i = 0; i < n; ++i) out[i] = a * x[i]; }
+"""
+
+
+def _multiplied_gradient(
+    operands: list[TensorVariable], outputs: list[TensorVariable], cotangents: list[TensorVariable]
+) -> list[TensorVariable]:
+    (x, a), (cotangent,) = operands, cotangents
+    return [a * cotangent, lt.sum(cotangent * x)]
+
+
+multiplied_in_c = cffi_op(
+    "void multiplied(double *out, const double *x, int64_t n, double a)",
+    MULTIPLIED,
+    _multiplied_gradient,
+    sizes={"n": "x.size"},
+    shapes={"out": "x"},
+)
+
 OTHER_ENTRIES = [
+    Entry(
+        "CffiArrayOp",
+        CffiArrayOp,
+        multiplied_in_c,
+        lambda x, a: x.astype("float64") * a.astype("float64"),
+        [
+            (numbers((2, 3), d), numbers((), e))
+            for d, e in [("float64", "float64"), ("float32", "int32"), ("float16", "bool")]
+        ],
+        [point((2, 3), ())],
+    ),
     Entry(
         "CffiScalarOp",
         CffiScalarOp,

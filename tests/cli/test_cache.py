@@ -16,27 +16,32 @@ from lamella.config import config
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return an entry, as it is on disk."""
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache of two entries, a new one that answers 1, and an old one that answers 2."""
     folder = tmp_path_factory.mktemp("compiled") / "c"
-    CompiledCache(folder).load(
-        "int one(void) { return 1; }\n", ("-O0", "-fPIC"), lambda p: ctypes.CDLL(str(p)), "answers 1"
-    )
-    (entry,) = list_cache(folder)
-    return entry.path.read_bytes()
+    for number in (1, 2):
+        text = f"int number(void) {{ return {number}; }}\n"
+        CompiledCache(folder).load(text, ("-O0", "-fPIC"), lambda p: ctypes.CDLL(str(p)), f"answers {number}")
+    return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path, compiled: bytes) -> Path:
+def folder(tmp_path: Path, compiled: Path) -> Path:
     """Return a cache of two entries, one of them a month old."""
     place = tmp_path / "c"
     place.mkdir(mode=0o700)
-    for name, age in (("new", 0.0), ("old", 30 * 86400.0)):
-        path = place / f"{name}.so"
-        path.write_bytes(compiled)
+    for entry in list_cache(compiled):
+        path = place / entry.path.name
+        path.write_bytes(entry.path.read_bytes())
         path.chmod(0o700)
+        age = 0.0 if entry.description == "answers 1" else 30 * 86400.0
         os.utime(path, (path.stat().st_mtime - age,) * 2)
     return place
+
+
+def old(folder: Path) -> Path:
+    """Return the file of the old entry."""
+    return min(folder.glob("*.so"), key=lambda path: path.stat().st_mtime)
 
 
 def run(folder: Path, *words: str) -> int:
@@ -48,9 +53,9 @@ def test_list_names_the_entries_the_newest_first(folder: Path, capsys: pytest.Ca
     assert run(folder, "list") == 0
     heading, first, second, total = capsys.readouterr().out.splitlines()
     assert heading.split() == ["key", "written", "size", "what"]
-    assert first.startswith("new")
     assert first.endswith("answers 1")
-    assert second.startswith("old")
+    assert second.endswith("answers 2")
+    assert old(folder).stem.startswith(second.split()[0])
     assert total.startswith("2 entries")
 
 
@@ -60,9 +65,10 @@ def test_check_finds_nothing_wrong_with_a_whole_cache(folder: Path, capsys: pyte
 
 
 def test_check_names_a_damaged_entry(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "old.so").write_bytes((folder / "old.so").read_bytes()[:-5])
+    damaged = old(folder)
+    damaged.write_bytes(damaged.read_bytes()[:-5])
     assert run(folder, "check") == 1
-    assert "old.so is cut short" in capsys.readouterr().out
+    assert f"{damaged.name} is cut short" in capsys.readouterr().out
     run(folder, "list")
     assert "is cut short" in capsys.readouterr().out
 
@@ -74,8 +80,10 @@ def test_check_names_a_folder_that_others_may_change(folder: Path, capsys: pytes
 
 
 def test_clear_keeps_what_is_young(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    aged = old(folder)
     assert run(folder, "clear", "--older-than", "7") == 0
-    assert [path.name for path in folder.glob("*.so")] == ["new.so"]
+    assert len(list(folder.glob("*.so"))) == 1
+    assert not aged.exists()
     assert run(folder, "clear") == 0
     assert list(folder.glob("*.so")) == []
     assert capsys.readouterr().out.count("1 entries removed") == 2

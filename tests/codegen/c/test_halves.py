@@ -55,7 +55,7 @@ def test_halves_and_the_whole_are_the_same_function(tmp_path: Path, monkeypatch:
         folder.mkdir(mode=0o700)
         wrapper, log = wrapped_compiler(folder)
         use_processors(monkeypatch, n)
-        with config.override(cache_dir=folder, compiler=wrapper, compiler_flags=""):
+        with config.override(cache_dir=folder, compiler=wrapper, compiler_flags="", compilers=0):
             results.append(lower_to_c(schedule(graph)).executable()(values))
         assert halves_in(log) == halves
     for whole, in_halves, wanted in zip(*results, expected, strict=True):
@@ -67,7 +67,7 @@ def test_the_failure_of_a_half_is_an_error(tmp_path: Path, monkeypatch: pytest.M
     use_processors(monkeypatch, 2)
     wrapper, log = wrapped_compiler(tmp_path, 'case "$*" in *-DLM_HALF=1*) true;; *) false;; esac')
     with (
-        config.override(cache_dir=tmp_path, compiler=wrapper, compiler_flags=""),
+        config.override(cache_dir=tmp_path, compiler=wrapper, compiler_flags="", compilers=0),
         pytest.raises(CompileError, match=r"(?s)-DLM_HALF=1.*failed \(1\).*no"),
     ):
         lower_to_c(schedule(large_graph()))

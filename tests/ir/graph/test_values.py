@@ -418,10 +418,13 @@ def test_a_type_is_changed_by_clone() -> None:
 
 
 def test_no_class_becomes_a_value_by_registration() -> None:
-    Op.register(int)
-    Type.register(int)
-    assert not isinstance(1, Op)
-    assert not isinstance(1, Type)
+    class Registered:
+        pass
+
+    Op.register(Registered)
+    Type.register(Registered)
+    assert not isinstance(Registered(), Op)
+    assert not isinstance(Registered(), Type)
 
 
 keys = st.recursive(

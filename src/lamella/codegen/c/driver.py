@@ -223,7 +223,7 @@ def compile_shared_object(
     environment = {"TMPDIR": str(folder)}
     whole = [*compiler.command, *compiling, *sources, *linking]
     try:
-        if cxx is None and "-g" not in flags and _n_processors() > 1 and HALVED in source.read_text(encoding="utf-8"):
+        if cxx is None and "-g" not in flags and _n_compilers() > 1 and HALVED in source.read_text(encoding="utf-8"):
             objects = [target.with_name(f"half{half}.o") for half in (1, 2)]
             halves = [
                 [*compiler.command, *compiling, f"-DLM_HALF={half}", "-c", str(source), "-o", str(made)]
@@ -237,8 +237,10 @@ def compile_shared_object(
         _run(whole, environment)
 
 
-def _n_processors() -> int:
-    """Return how many processors the process may use."""
+def _n_compilers() -> int:
+    """Return how many compilers may work at a time: as many as the flag `compilers` says, or as processors that the process may use."""
+    if config.compilers:
+        return config.compilers
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
