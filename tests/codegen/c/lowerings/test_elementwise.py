@@ -32,6 +32,13 @@ def test_all_dimensions(ndim: int) -> None:
     assert_same_as_perform([x, y], [lt.sub(x, y)], *cases)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "float64"])
+def test_zero_less_a_zero_is_no_negative_zero(dtype: str) -> None:
+    x = tensor(None, dtype=dtype)
+    values = [np.arange(-3, 4).astype(dtype)] + ([np.array([-0.0, np.inf, np.nan])] if dtype == "float64" else [])
+    assert_same_as_perform([x], [lt.sub(0.0, x), lt.sub(constant(0.0), lt.abs(x))], *[[v] for v in values])
+
+
 @pytest.mark.parametrize("pattern", list(product([1, 5], [1, 6], [1, 5], [1, 6])))
 def test_broadcasting_of_known_ones(pattern: tuple[int, ...]) -> None:
     known = [length if length == 1 else None for length in pattern]

@@ -77,7 +77,11 @@ def sub(op: Sub, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     if loop.operand.kind == "c":
         return _complex(loop, "sub", operands, body)
     x, y = operands
-    return _wrapping(loop.operand, x, "-", y) if loop.operand.kind in "iu" else f"({x} - {y})"
+    if loop.operand.kind in "iu":
+        return _wrapping(loop.operand, x, "-", y)
+    zero = literal(0.0, loop.operand.name)
+    # Of `0.0 - y` for a `y` that was an integer, GCC makes -y, which is -0.0 where it is to be 0.0.
+    return f"({y} == {zero} ? {zero} : {zero} - {y})" if x == zero else f"({x} - {y})"
 
 
 @c_expression.register(TrueDivide)
