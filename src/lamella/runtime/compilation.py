@@ -146,9 +146,7 @@ def function(
     )
     if rewriting_profile is not None:
         print(cost, file=sys.stderr)
-    made = made_function(compiled, scheduled, run, Compilation(rewriter, cost))
-    made.trust_input = trust_input
-    return made
+    return made_function(compiled, scheduled, run, Compilation(rewriter, cost), trust_input)
 
 
 def _rewritten(mode: Mode, fgraph: FunctionGraph) -> tuple[FunctionGraph, GraphRewriter, RewriterProfile | None]:

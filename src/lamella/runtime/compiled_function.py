@@ -13,7 +13,7 @@ import attrs
 from typing_extensions import override
 
 from lamella.codegen import ArgumentRule, Entry
-from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell, Variable
+from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell
 from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile, RewriteStep
 from lamella.runtime.compile_profile import CompileProfile
 from lamella.runtime.export import Exportable
@@ -141,6 +141,7 @@ class Function:
         scheduled: ScheduledGraph,
         run: Executable,
         compilation: Compilation | None = None,
+        trust_input: bool = False,
     ) -> None:
         self._compiled = compiled
         self._scheduled = scheduled
@@ -151,7 +152,7 @@ class Function:
         self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
         self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
         self._defaults = tuple([self._default(i, spec) for i, spec in enumerate(compiled.inputs)])
-        self.trust_input = False
+        self.trust_input = trust_input
 
     @property
     def name(self) -> str | None:
@@ -376,24 +377,24 @@ class Function:
             shared=tuple([copies[v] for v in compiled.shared]),
             updated=tuple([copies[v] for v in compiled.updated]),
         )
-        made = made_function(changed, self._scheduled, self._run, self._compilation)
-        made.trust_input = self.trust_input
-        return made
+        return made_function(changed, self._scheduled, self._run, self._compilation, self.trust_input)
 
     def copy(self) -> Function:
         """Return another function of the same code and the same shared variables."""
-        made = made_function(self._compiled, self._scheduled, self._run, self._compilation)
-        made.trust_input = self.trust_input
-        return made
+        return made_function(self._compiled, self._scheduled, self._run, self._compilation, self.trust_input)
 
 
 def made_function(
-    compiled: CompiledGraph, scheduled: ScheduledGraph, run: Executable, compilation: Compilation | None = None
+    compiled: CompiledGraph,
+    scheduled: ScheduledGraph,
+    run: Executable,
+    compilation: Compilation | None = None,
+    trust_input: bool = False,
 ) -> Function:
     """Return the function of a linked graph. Where the graph is one C function, so are most of the calls; see `Entry.plan_calls`."""
     if not isinstance(run, Entry):
-        return Function(compiled, scheduled, run, compilation)
-    made = run.function_type(Function)(compiled, scheduled, run, compilation)
+        return Function(compiled, scheduled, run, compilation, trust_input)
+    made = run.function_type(Function)(compiled, scheduled, run, compilation, trust_input)
     updated = [variable.cell for variable in compiled.updated]
     run.plan_calls(
         made,
@@ -426,23 +427,11 @@ def in_order(cells: Iterable[StorageCell]) -> list[StorageCell]:
 
 
 def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
-    function = link(compiled)
-    function.trust_input = trust_input
-    return function
+    scheduled = schedule(compiled.fgraph)
+    return made_function(compiled, scheduled, compiled.linked(scheduled), trust_input=trust_input)
 
 
 def supervised(original: FunctionGraph, specs: Sequence[In]) -> FunctionGraph:
     """Return the graph of a function with what must not be overwritten protected: inputs that are not mutable, shared variables."""
     protected = [spec.variable for spec in specs if not spec.mutable]
     return original.with_feature(Supervisor([*protected, *original.inputs[len(specs) :]]))
-
-
-def link(compiled: CompiledGraph) -> Function:
-    """Schedule and link a rewritten graph."""
-    scheduled = schedule(compiled.fgraph)
-    return made_function(compiled, scheduled, compiled.linked(scheduled))
-
-
-def variables_of(specs: Sequence[In]) -> list[Variable[Any]]:
-    """Return the Variables of inputs."""
-    return [spec.variable for spec in specs]

@@ -301,7 +301,7 @@ def _header_flags() -> tuple[str, ...]:
 
 
 def _host_flags() -> tuple[str, ...]:
-    # It does next to no arithmetic: compiling it fast matters more than making it fast.
+    # The loops that compute are in the units, and those that only move elements ask for more themselves: it is to compile fast.
     flags = ("-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", *_header_flags())
     return (*flags, *shlex.split(config.compiler_flags))
 

@@ -14,7 +14,7 @@ from typing import final
 import attrs
 
 from lamella.codegen.c.dtypes import CDType
-from lamella.codegen.c.step import Array, Step, integers
+from lamella.codegen.c.step import Array, Step, Strided, integers, operand_arrays
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 
 __all__ = ["RowOperand", "add_pass", "joined_axes", "run_rows"]
@@ -113,9 +113,7 @@ def run_rows(step: Step, row: str, length: str, operands: Sequence[RowOperand]) 
     first = operands[0]
     along = integers([x.along or "0" for x in operands])
     shape = integers([first.array.length(axis) for axis in first.axes])
-    data = ", ".join([x.array.data for x in operands])
-    strides = ", ".join([integers([x.array.stride(axis) for axis in x.axes]) for x in operands])
-    step.attempt(
-        f"call->serve->rows(call, &{kernel}, {length}, {along}, {len(first.axes)}, {shape}, (char *const[]){{{data}}},"
-        f" (const lm_int *const[]){{{strides}}})"
+    rows = operand_arrays(
+        [Strided(x.array.data, integers([x.array.stride(axis) for axis in x.axes])) for x in operands]
     )
+    step.attempt(f"call->serve->rows(call, &{kernel}, {length}, {along}, {len(first.axes)}, {shape}, {rows})")

@@ -25,7 +25,7 @@ from lamella.errors import LoweringError
 from lamella.ir import Apply, Constant, TensorType, Variable
 from lamella.typing_layer import Aliases
 
-__all__ = ["Array", "Object", "Place", "Step", "Strided", "integers"]
+__all__ = ["Array", "Object", "Place", "Step", "Strided", "integers", "operand_arrays"]
 
 
 def integers(texts: Sequence[str]) -> str:
@@ -40,6 +40,13 @@ class Strided:
 
     data: str
     strides: str
+
+
+def operand_arrays(operands: Sequence[Strided]) -> str:
+    """Return the C expressions of the array of the operands' addresses, and of that of their arrays of strides, as two arguments."""
+    data = ", ".join([operand.data for operand in operands])
+    strides = ", ".join([operand.strides for operand in operands])
+    return f"(char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}}"
 
 
 @final
@@ -347,11 +354,9 @@ class Step:
         operands
             The operands, in the kernel's order.
         """
-        data = ", ".join([operand.data for operand in operands])
-        strides = ", ".join([operand.strides for operand in operands])
         self.emit(
             f"call->serve->nest(call, {kernel}, {len(operands)}, {ndim}, {shape},",
-            f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
+            f"                  {operand_arrays(operands)});",
         )
 
     def each(
@@ -385,12 +390,10 @@ class Step:
             caches, where the kernel writes each of them exactly once and reads none. 0 where it does not, or where they differ.
         """
         operands = [*written, *read]
-        data = ", ".join([operand.data for operand in operands])
-        strides = ", ".join([operand.strides for operand in operands])
         self.emit(
             f"const lm_loop each{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}}};",
             f"call->serve->each(call, &each{self._n_loops}, {ndim}, {shape},",
-            f"                  (char *const[]){{{data}}}, (const lm_int *const[]){{{strides}}});",
+            f"                  {operand_arrays(operands)});",
         )
         self._n_loops += 1
 

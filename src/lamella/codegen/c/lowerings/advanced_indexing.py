@@ -19,7 +19,7 @@ from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.basic_indexing import require_fitting, sliced
 from lamella.codegen.c.lowerings.indexed_kernels import add_adding_kernels
 from lamella.codegen.c.lowerings.moves import copy_of, whole_view
-from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.codegen.c.step import Array, Step, Strided, integers, operand_arrays
 from lamella.errors import LoweringError
 from lamella.ir import (
     AdvancedIncSubtensor,
@@ -265,12 +265,8 @@ def _context(members: Mapping[str, str]) -> str:
 
 
 def _index(step: Step, selection: _Selection, operands: Sequence[Strided]) -> None:
-    data = ", ".join([operand.data for operand in operands])
-    strides = ", ".join([operand.strides for operand in operands])
-    step.emit(
-        f"call->serve->index(call, &at, {len(selection.shape)}, {integers(selection.shape)}, (char *const[]){{{data}}},"
-        f" (const lm_int *const[]){{{strides}}});"
-    )
+    shape = integers(selection.shape)
+    step.emit(f"call->serve->index(call, &at, {len(selection.shape)}, {shape}, {operand_arrays(operands)});")
 
 
 def _indexed_axes(selection: _Selection, x: Array) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import cast_kernel
 from lamella.codegen.c.reduction_kernel import ReducedOutput, Reduction, add_reducer
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
-from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.codegen.c.step import Array, Step, Strided, integers, operand_arrays
 from lamella.errors import LoweringError
 from lamella.ir import (
     All,
@@ -140,9 +140,4 @@ def reduce(step: Step, reducer: str, shape: str, ndim: int, operands: Sequence[S
     operands
         The outputs, whose strides are 0 along axes that are reduced, and what is read.
     """
-    data = ", ".join([operand.data for operand in operands])
-    strides = ", ".join([operand.strides for operand in operands])
-    step.attempt(
-        f"call->serve->reduce(call, &{reducer}, {ndim}, {shape}, (char *const[]){{{data}}},"
-        f" (const lm_int *const[]){{{strides}}})"
-    )
+    step.attempt(f"call->serve->reduce(call, &{reducer}, {ndim}, {shape}, {operand_arrays(operands)})")
