@@ -13,6 +13,7 @@ from typing import Any, final
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from lamella.errors import (
@@ -22,7 +23,17 @@ from lamella.errors import (
     InconsistencyError,
     RewriteTypeError,
 )
-from lamella.ir import NO_VALUE, Apply, FunctionGraph, Variable, describe_node, perform_node, toposort
+from lamella.ir import (
+    NO_VALUE,
+    AnnihilatingMul,
+    Apply,
+    Elemwise,
+    FunctionGraph,
+    Variable,
+    describe_node,
+    perform_node,
+    toposort,
+)
 from lamella.rewriting import GraphRewriter, Observer, RewriteDatabase, RewriteLog, RewriteStep
 from lamella.runtime.debugging.comparison import copies, difference, moved, shown
 from lamella.runtime.debugging.node_checks import has_meaning
@@ -167,7 +178,7 @@ def _compare(
 ) -> None:
     arrays = isinstance(was, np.ndarray) and isinstance(now, np.ndarray) and was.shape == now.shape
     if arrays and step.rewriter in stabilising and was.dtype == now.dtype and was.dtype.kind in "fc":
-        was = np.where(np.isfinite(was), was, now)
+        was = np.where(np.isfinite(was) & ~computed.annihilated(old, now), was, now)
     stabilises = (
         step.rewriter in stabilising
     )  # numbers with few digits too, such as 1, may be what others were rounded to
@@ -205,6 +216,15 @@ class _Values:
     def of(self, variable: Variable[Any]) -> Any:
         """Return the value, or an `_Unknown`."""
         return _value(variable, self._known)
+
+    def annihilated(self, variable: Variable[Any], replacement: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which elements of a product of cotangents are 0 for an infinite slope, or a NaN, and would be numbers otherwise."""
+        node = variable.owner
+        if node is None or not isinstance(node.op, Elemwise) or not isinstance(node.op.scalar_op, AnnihilatingMul):
+            return np.zeros(replacement.shape, bool)
+        with np.errstate(all="ignore"):
+            product = np.multiply(*[self.of(v) for v in node.inputs])
+        return np.asarray(~np.isfinite(product) & np.isfinite(replacement))
 
     def moved(self, variable: Variable[Any], rng: np.random.Generator, also_short: bool = False) -> Any:
         """Return the value where everything that is rounded is moved a little; see `moved` of numbers."""
