@@ -306,6 +306,7 @@ from lamella.rewriting.rules.written import (
     set_of_written,
     write_of_same_number,
 )
+from lamella.rewriting.rules.written_sums import sum_with_written_zeros
 
 __all__ = [
     "ALGEBRA",
@@ -605,6 +606,7 @@ SPECIALIZE: tuple[Builtin, ...] = (
     Builtin(power_by_other_halves, *_RUN, "reassociates"),
     Builtin(mul_of_reciprocal, *_RUN, "reassociates"),
     Builtin(nested_fold, *_RUN),
+    Builtin(sum_with_written_zeros, *_RUN),
     Builtin(dot_of_transposed, *_RUN, "reassociates"),
     Builtin(transposed_dot, *_RUN, "reassociates"),
     Builtin(outer_dot, *_RUN, "reassociates"),

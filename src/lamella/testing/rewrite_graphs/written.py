@@ -72,6 +72,20 @@ def _zeros_increased(draw: Draw) -> TensorVariable:
     return lt.inc_subtensor(x[_basic(draw, 3)], lt.exp(value) if dtype == "float64" and draw.flag() else value)
 
 
+def _sum_of_written_zeros(draw: Draw) -> TensorVariable:
+    dtype = draw.choose("float64", "int64", "float32")
+    zeros = lt.alloc(constant(draw.choose(0.0, 0.0, -0.0), dtype=dtype), draw.choose(constant(3), draw.symbolic(3)), 2)
+    terms = []
+    for _ in range(draw.integer(2, 4)):
+        part = zeros[_basic(draw, 3)]
+        way = lt.inc_subtensor if draw.integer(0, 2) else lt.set_subtensor
+        terms.append(way(part, draw.tensor(dtype, ())))
+    if draw.flag():
+        other = draw.tensor(dtype, (3, 2), static=(3, 2))
+        terms.insert(draw.integer(0, len(terms)), lt.square(other) if draw.flag() else other)
+    return lt.add(*terms)
+
+
 def _increased_by_hand(draw: Draw) -> TensorVariable:
     x = _array(draw)
     part = x[_basic(draw, draw.shape_of(x)[0])]
@@ -165,6 +179,7 @@ WRITTEN: Final = (
     GraphsFor("set_of_written", _set_again),
     GraphsFor("inc_of_set", _set_and_increased),
     GraphsFor("inc_of_zeros", _zeros_increased),
+    GraphsFor("sum_with_written_zeros", _sum_of_written_zeros),
     GraphsFor("set_of_increased", _increased_by_hand),
     GraphsFor("set_of_own_part", _own_part),
     GraphsFor("write_of_same_number", _same_number),
