@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import resource
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +27,8 @@ from lamella.tensor import TensorLike, as_tensor_variable
 from lamella.typing_layer import schedule
 
 HEADER = Path(__file__).with_name("failing_allocation.h")
-REPETITIONS = 50
+REPETITIONS = 160  # of each failure: more than 10 000 in all
+MOST_KILOBYTES = 4000
 
 
 class Reversed(lm.Op[[TensorLike], TensorVariable]):
@@ -88,9 +90,12 @@ def each_failure(
     """
     noted = 0
     check(call())
+    before = kilobytes()
     for granted in range(10_000):
         error = allocations.fails(call, granted)
         if error is None:
+            grown = kilobytes() - before
+            assert grown < MOST_KILOBYTES, f"the process has grown by {grown} kilobytes"
             return granted, noted
         asked_by = allocations.asked_by
         noted += any(["node: " in note for note in getattr(error, "__notes__", ())])
@@ -117,6 +122,12 @@ def lost_by(allocations: Allocations, call: Callable[[], object]) -> tuple[int, 
     gc.collect()
     objects = sys.getallocatedblocks() - blocks
     return allocations.not_freed - before, objects if objects >= REPETITIONS // 2 else 0
+
+
+def kilobytes() -> int:
+    """Return how much memory the process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() // 1024
 
 
 def equal_to(expected: object) -> Callable[[object], None]:
