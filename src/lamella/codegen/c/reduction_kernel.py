@@ -108,7 +108,7 @@ def add_reduction(unit: Unit, reduction: Reduction) -> str:
 
 
 def add_reducer(
-    unit: Unit, elements: str | None, dtypes: Sequence[str], outputs: Sequence[ReducedOutput], n_read: int
+    unit: Unit, elements: str | None, dtypes: Sequence[str], outputs: Sequence[ReducedOutput], read: Sequence[str]
 ) -> str:
     """Add the description of what is computed and reduced in one pass, an ``lm_reducer``, to a unit, and return its name.
 
@@ -122,8 +122,8 @@ def add_reducer(
         The dtypes of the results.
     outputs
         What becomes of them.
-    n_read
-        How many arrays are read.
+    read
+        The dtypes of the arrays that are read.
 
     Raises
     ------
@@ -136,11 +136,11 @@ def add_reducer(
     reduced = [
         f"{{{o.result}, {'NULL' if o.reduction is None else f'&{add_reduction(unit, o.reduction)}'}}}" for o in outputs
     ]
-    sizes = ", ".join([str(C_DTYPES[dtype].itemsize) for dtype in dtypes])
+    sizes = ", ".join([str(C_DTYPES[dtype].itemsize) for dtype in (*dtypes, *read)])
     places = ", ".join([str(whole.get(result, -1)) for result in range(len(dtypes))])
     return unit.kernel(
         f"""static const lm_reducer {KERNEL_NAME} = {{
-    {elements or "NULL"}, {len(dtypes)}, {len(outputs)}, {n_read}, (const lm_int[]){{{sizes}}}, (const int[]){{{places}}},
+    {elements or "NULL"}, {len(dtypes)}, {len(outputs)}, {len(read)}, (const lm_int[]){{{sizes}}}, (const int[]){{{places}}},
     (const lm_reduced[]){{{", ".join(reduced)}}},
 }};""",
         "reducer",

@@ -368,6 +368,7 @@ class Step:
         written: Sequence[Strided],
         read: Sequence[Strided],
         itemsize: int = 0,
+        sizes: Sequence[int] = (),
     ) -> None:
         """Run a kernel whose elements are independent over all elements of operands of one shape; threads may share them.
 
@@ -388,10 +389,13 @@ class Step:
         itemsize
             The bytes of an element of each operand that is written: if there are very many, side by side, they are written past the
             caches, where the kernel writes each of them exactly once and reads none. 0 where it does not, or where they differ.
+        sizes
+            The bytes of an element of each operand, for a kernel that may be given several short rows as one; else none.
         """
         operands = [*written, *read]
+        listed = integers([str(size) for size in sizes])
         self.emit(
-            f"const lm_loop each{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}}};",
+            f"const lm_loop each{self._n_loops} = {{{kernel}, {len(written)}, {len(operands)}, {itemsize}, {cost}, {listed}}};",
             f"call->serve->each(call, &each{self._n_loops}, {ndim}, {shape},",
             f"                  {operand_arrays(operands)});",
         )

@@ -36,7 +36,7 @@ static LM_BESIDE int step0(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type0, 2, (const lm_int *const[]){x0.strides, x1.strides}) < 0)) return -1;
-    const lm_loop each0 = {kernel0, 1, 3, 8, 1260};
+    const lm_loop each0 = {kernel0, 1, 3, 8, 1260, (const lm_int[]){8, 8, 4}};
     call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data, x1.data}, (const lm_int *const[]){z0->strides, x0.strides, x1.strides});
     return 0;
@@ -72,7 +72,7 @@ static LM_BESIDE int step1(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop each0 = {kernel1, 1, 2, 8, 1020};
+    const lm_loop each0 = {kernel1, 1, 2, 8, 1020, (const lm_int[]){8, 8}};
     call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;
@@ -108,7 +108,7 @@ static LM_BESIDE int step2(lm_call *const call, void *const *const operands)
     z0->shape[0] = x0.shape[0];
     z0->shape[1] = x0.shape[1];
     if (LM_UNLIKELY(call->serve->allocate_escaping(call, (lm_array *)z0, &type0, 1, (const lm_int *const[]){x0.strides}) < 0)) return -1;
-    const lm_loop each0 = {kernel2, 1, 2, 0, 2020};
+    const lm_loop each0 = {kernel2, 1, 2, 0, 2020, (const lm_int[]){8, 8}};
     call->serve->each(call, &each0, 2, z0->shape,
                       (char *const[]){z0->data, x0.data}, (const lm_int *const[]){z0->strides, x0.strides});
     return 0;

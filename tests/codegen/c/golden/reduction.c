@@ -55,7 +55,7 @@ LM_ALONE void columns0(const lm_int n, const lm_int m, const char *const x, cons
 static const lm_reduction reduction0 = {rows0, columns0, columns0, 8, 8, &(const double){0x0.0p+0}, 0};
 
 static const lm_reducer reducer0 = {
-    NULL, 1, 1, 1, (const lm_int[]){8}, (const int[]){-1},
+    NULL, 1, 1, 1, (const lm_int[]){8, 8}, (const int[]){-1},
     (const lm_reduced[]){{0, &reduction0}},
 };
 

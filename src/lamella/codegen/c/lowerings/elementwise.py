@@ -54,6 +54,7 @@ def elementwise(op: Elemwise[Any], step: Step) -> None:
         [z.strided for z in outputs],
         [x.strided for x in read],
         sizes.pop() if kernel.is_bound_by_memory and len(sizes) == 1 else 0,
+        [x.c.itemsize for x in (*outputs, *read)] if outputs[0].ndim > 1 else (),
     )
 
 

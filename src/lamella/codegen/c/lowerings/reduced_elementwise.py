@@ -37,7 +37,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
         ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
         for result, reduction in zip(op.results, op.reductions, strict=True)
     ]
-    reducer = add_reducer(step.unit, elementwise.loops, dtypes, outputs, len(read))
+    reducer = add_reducer(step.unit, elementwise.loops, dtypes, outputs, [x.type.dtype for x in read])
     lengths = broadcast_lengths(step, inputs)
     for reduction in op.reductions:
         if isinstance(reduction, Max | Min):

@@ -77,7 +77,7 @@ def reduction(op: CAReduce, step: Step) -> None:
     accumulator, _ = op.loop(x.type.dtype)
     identity = None if isinstance(op, Max | Min) else identity_of(op, accumulator)
     output = ReducedOutput(0, Reduction(op.scalar_op, x.type.dtype, accumulator, identity))
-    reducer = add_reducer(step.unit, None, [x.type.dtype], [output], 1)
+    reducer = add_reducer(step.unit, None, [x.type.dtype], [output], [x.type.dtype])
     if identity is None:
         for axis in op.axes:
             step.require(f"{x.length(axis)} > 0")

@@ -144,7 +144,7 @@ static void lm_copy(
     const lm_int *const to_strides, const char *const from, const lm_int *const from_strides)
 {
     /* The C library's own copies write past the caches where that pays. */
-    const lm_loop loop = {lm_copy_kernel(itemsize), 1, 2, 0, 60 * itemsize};
+    const lm_loop loop = {lm_copy_kernel(itemsize), 1, 2, 0, 60 * itemsize, NULL};
     lm_each(
         call, &loop, ndim, shape, (char *const[]){to, (char *)from}, (const lm_int *const[]){to_strides, from_strides});
 }

@@ -221,7 +221,7 @@ static void lm_index(
     lm_join_kept(x);
     x->outside = 0;
     if (x->action == LM_INDEX_READ || x->action == LM_INDEX_CHECK) {
-        const lm_loop loop = {lm_visit_places, 0, n, 0, LM_TIME_OF_PLACE + kept * LM_TIME_OF_ELEMENT};
+        const lm_loop loop = {lm_visit_places, 0, n, 0, LM_TIME_OF_PLACE + kept * LM_TIME_OF_ELEMENT, NULL};
         lm_each(call, &loop, ndim, shape, at, steps);
         return;
     }

@@ -77,6 +77,7 @@ typedef struct {
     int n_out, n;        /* operands that are written, which come first; all operands */
     lm_int itemsize;     /* bytes of an element that is written, if all have as many; else 0 */
     lm_int picoseconds;  /* that an element takes, about */
+    const lm_int *sizes; /* bytes of an element of each operand; NULL where the kernel needs rows as they are */
 } lm_loop;
 
 /* How elements are combined with accumulators. Both lie side by side, but for rows of elements, which are `by` bytes apart. */
@@ -98,7 +99,7 @@ typedef struct {
 typedef struct {
     lm_kernel elements;  /* computes results from what is read; NULL where the only result is what is read */
     int n_results, n_outputs, n_read;
-    const lm_int *sizes; /* of an element of each result */
+    const lm_int *sizes; /* of an element of each result, then of each operand that is read */
     const int *whole;    /* for each result, the output that has its elements as they are, or -1 */
     const lm_reduced *outputs;
 } lm_reducer;

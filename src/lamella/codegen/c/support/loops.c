@@ -52,6 +52,8 @@ typedef struct {
     char *const *data;
     const lm_int *length, *step;
     lm_int part; /* elements of a part that a thread takes */
+    int n_out; /* operands that are written */
+    const lm_int *sizes; /* bytes of an element of each operand, where several rows may be one; else NULL */
 } lm_nested;
 
 /* Leave out axes of length 1, and join those that lie in memory as one does, for all operands; return how many axes remain. */
@@ -140,6 +142,10 @@ static void lm_run_range(const lm_nested *const nested, lm_int first, const lm_i
     const lm_int *const length = nested->length;
     char *at[n];
     lm_int index[nested->depth], rest = first;
+    const int takes_rows =
+        nested->sizes != NULL && inner > 0 && nested->n_streamed == 0
+        && lm_are_short_rows(
+            nested->n_out, length[inner], length[inner - 1], nested->step + (inner - 1) * n, nested->step + inner * n);
     for (int k = 0; k < n; ++k) at[k] = nested->data[k];
     for (int axis = inner; axis >= 0; --axis) {
         index[axis] = first == 0 ? 0 : rest % length[axis];
@@ -148,7 +154,16 @@ static void lm_run_range(const lm_nested *const nested, lm_int first, const lm_i
     }
     for (;;) {
         const lm_int here = length[inner] - index[inner], m = here < last - first ? here : last - first;
-        if (nested->n_streamed > 0) lm_run_streamed(nested, m, at, nested->step + inner * n);
+        if (takes_rows && index[inner] == 0 && last - first >= here) {
+            lm_int rows = (last - first) / here;
+            if (rows > length[inner - 1] - index[inner - 1]) rows = length[inner - 1] - index[inner - 1];
+            lm_run_short_rows(
+                nested->kernel, nested->n_out, n, nested->sizes, here, rows, at, nested->step + (inner - 1) * n,
+                nested->step + inner * n);
+            first += (rows - 1) * here;
+            index[inner - 1] += rows - 1;
+            for (int k = 0; k < n; ++k) at[k] += (rows - 1) * nested->step[(inner - 1) * n + k];
+        } else if (nested->n_streamed > 0) lm_run_streamed(nested, m, at, nested->step + inner * n);
         else nested->kernel(m, at, nested->step + inner * n);
         first += m;
         if (first >= last) break;
@@ -234,7 +249,8 @@ static void lm_each(
     lm_int length[ndim + 1], step[(ndim + 1) * (n + 1)];
     if (total == 0) return;
     lm_nested nested = {
-        .kernel = loop->kernel, .n = n, .total = total, .itemsize = loop->itemsize, .data = data, .length = length, .step = step};
+        .kernel = loop->kernel, .n = n, .total = total, .itemsize = loop->itemsize, .data = data, .length = length, .step = step,
+        .n_out = loop->n_out, .sizes = loop->sizes};
     nested.depth = lm_join_nest(n, ndim, shape, strides, length, step);
     if (is_short) {
         lm_run_range(&nested, 0, total);
