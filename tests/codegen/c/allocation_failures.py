@@ -115,13 +115,19 @@ def each_failure(
 
 def lost_by(allocations: Allocations, call: Callable[[], object]) -> tuple[int, int]:
     """Return how many pieces of memory, and how many objects, many calls have left; a few objects may be anybody's."""
-    gc.collect()
-    before, blocks = allocations.not_freed, sys.getallocatedblocks()
+    before, blocks = allocations.not_freed, objects_alive()
     for _ in range(REPETITIONS):
         call()
+    objects = objects_alive() - blocks
+    return allocations.not_freed - before, objects if objects >= REPETITIONS // 10 else 0
+
+
+def objects_alive() -> int:
+    """Return how many pieces of memory Python's objects have."""
+    # The cache of attributes keeps their names: up to some thousands, for a `match` looks `__match_args__` up by a string of its own.
+    getattr(sys, "_clear_internal_caches" if sys.version_info >= (3, 13) else "_clear_type_cache")()
     gc.collect()
-    objects = sys.getallocatedblocks() - blocks
-    return allocations.not_freed - before, objects if objects >= REPETITIONS // 2 else 0
+    return sys.getallocatedblocks()
 
 
 def kilobytes() -> int:
