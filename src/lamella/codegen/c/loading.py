@@ -271,6 +271,7 @@ CORE: Final = ("memory.c", "threads.c", "short_rows.c", "loops.c", "core.c", "re
 
 _OF_PYTHON: Final = (
     "sorting.c",
+    "small_products.c",
     "blas.c",
     "scipy_blas.c",
     "host.h",

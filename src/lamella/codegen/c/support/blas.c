@@ -29,12 +29,6 @@ static const double lm_one_double[] = {1, 0}, lm_zero_element[] = {0, 0};
 /* Return the routines for a dtype; NULL, with the error noted, where there are none. */
 static const lm_blas_routines *lm_find_blas(lm_dtype dtype);
 
-/* A matrix, or a vector (of one column), whose elements lie as strides in bytes say. */
-typedef struct {
-    char *data;
-    lm_int rows, columns, row_stride, column_stride;
-} lm_matrix;
-
 /* Whether the BLAS can take `count` columns of some length as they lie, their elements side by side, and how far apart they are. */
 static int lm_leading(
     const lm_int length, const lm_int count, const lm_int inner, const lm_int outer, const lm_int itemsize, int *const leading)
@@ -92,11 +86,6 @@ static int lm_increment(const lm_int length, const lm_int stride, const lm_int i
 static char *lm_lowest(const char *const data, const lm_int length, const lm_int stride)
 {
     return (char *)data + (length > 1 && stride < 0 ? (length - 1) * stride : 0);
-}
-
-static lm_matrix lm_transposed(const lm_matrix matrix)
-{
-    return (lm_matrix){matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
 }
 
 static void lm_set_to_zero(lm_call *const call, const lm_matrix matrix, const lm_int itemsize)
@@ -166,6 +155,7 @@ static int lm_add_product(
     if (c.columns == 1) return lm_add_matrix_vector(call, blas, itemsize, c, alpha, a, b);
     if (is_vector)
         return lm_add_matrix_vector(call, blas, itemsize, lm_transposed(c), alpha, lm_transposed(b), lm_transposed(a));
+    if (fresh && alpha == blas->one && lm_multiply_small(call, blas->dtype, c, a, b)) return 0;
     int c_leading, a_leading, b_leading;
     if (!lm_leading(c.rows, c.columns, c.row_stride, c.column_stride, itemsize, &c_leading)) {
         const lm_matrix left = lm_transposed(b);
