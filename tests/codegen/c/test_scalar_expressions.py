@@ -23,6 +23,7 @@ from lamella.ir import (
     Cast,
     Digamma,
     Elemwise,
+    Erf,
     Erfc,
     Erfcx,
     FunctionGraph,
@@ -93,8 +94,6 @@ ARITHMETIC = {
 }
 """Ops whose results have one right value to the last bit."""
 
-COMPLEX_LEFT_TO_PERFORM = {"Digamma", "Erf", "Erfc", "Erfcx"}
-
 MIXED = [
     *[("int64", "uint64"), ("uint64", "int64"), ("int8", "float32"), ("bool", "int16"), ("float16", "int64")],
     *[("int32", "float32"), ("uint8", "int8"), ("float32", "complex64"), ("float64", "float16")],
@@ -149,6 +148,8 @@ def applications(op: ScalarOp[Any]) -> list[tuple[list[TensorVariable], TensorVa
 def tolerance(op: ScalarOp[Any], dtypes: Sequence[str]) -> float:
     if type(op).__name__ in ARITHMETIC:
         return 0.0
+    if isinstance(op, Digamma | Erf | Erfc | Erfcx) and dtypes[0] == "complex128":
+        return 1000.0  # SciPy's own error; `test_complex_special` has exact values
     return 10.0 if isinstance(op, LogAddExp2 | Digamma | Erfcx) else 4.0
 
 
@@ -207,10 +208,7 @@ def test_every_op_is_in_c(op: ScalarOp[Any]) -> None:
     cases = applications(op)
     text = write_program(schedule(FunctionGraph([x for xs, _ in cases for x in xs], [out for _, out in cases]))).text
     left = {int(n) for n in re.findall(r"/\* (\d+): [^\n]* \*/\n    {NULL,", text)}
-    for number, (xs, _) in enumerate(cases):
-        has_complex = any(x.dtype.startswith("complex") for x in xs)
-        in_c = not has_complex or type(op).__name__ not in COMPLEX_LEFT_TO_PERFORM
-        assert (number not in left) == in_c, [x.dtype for x in xs]
+    assert not left, [[x.dtype for x in cases[number][0]] for number in left]
 
 
 @pytest.mark.parametrize("dtype", ["int16", "float16", "float32", "float64", "complex64"])

@@ -146,6 +146,8 @@ _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt",
     "lm_gammaln": 30000,
     "lm_digamma": 30000,
     "lm_erfcx": 30000,
+    "lm_erf": 150000,  # of complex numbers
+    "lm_erfc": 150000,
     "lm_mod": 6000,
     "lm_floor_divide": 6000,
     "pow": 3000,

@@ -31,6 +31,8 @@ _HEADER_ORDER: Final = (
     "complex",
     "complex_maths",
     "special",
+    "faddeeva",
+    "complex_digamma",
     "indexing",
     "allocation",
     "contiguous",
@@ -39,8 +41,14 @@ _HEADER_ORDER: Final = (
     "blas",
     "joined_axes",
 )
-_HEADER_NEEDS: Final = {"real": ("maths",), "complex": ("maths",), "complex_maths": ("complex",), "special": ("maths",)}
-
+_HEADER_NEEDS: Final = {
+    "real": ("maths",),
+    "complex": ("maths",),
+    "complex_maths": ("complex",),
+    "special": ("maths",),
+    "faddeeva": ("complex_maths",),
+    "complex_digamma": ("complex_maths", "special"),
+}
 
 _NAME: Final = re.compile(r"\b[a-z_]+\d+\b")
 

@@ -70,19 +70,32 @@ FLOATS = st.one_of(
 )
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_floating_bounds(dtype: str) -> None:
-    bounds = [TensorType(dtype, ())(name) for name in ("start", "stop", "step")]
+@pytest.mark.parametrize(
+    ("dtypes", "dtype"),
+    [
+        (("float16", "float16", "float16"), "float16"),
+        (("float16", "float16", "float16"), "float64"),
+        (("float32", "float32", "float32"), "float32"),
+        (("float32", "float32", "float32"), "float64"),
+        (("float64", "float64", "float64"), "float64"),
+        (("float64", "float64", "float64"), "uint64"),
+        (("int8", "float16", "uint8"), "float16"),
+        (("float64", "int64", "float32"), "float32"),
+        (("float32", "float64", "int32"), "int16"),
+    ],
+)
+def test_floating_bounds(dtypes: tuple[str, str, str], dtype: str) -> None:
+    bounds = [TensorType(d, ())(name) for d, name in zip(dtypes, ("start", "stop", "step"), strict=True)]
     output = ARange(dtype)(*bounds)
     function = compiled(bounds, [output])
     assert is_in_c(bounds, [output])
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=300, deadline=None)
     @given(FLOATS, FLOATS, FLOATS)
     def check(start: float, stop: float, step: float) -> None:
         with np.errstate(all="ignore"):
-            values = [np.array(b).astype(dtype) for b in (start, stop, step)]
-            length = (values[1] - values[0]) / values[2]
+            values = [np.array(b).astype(d) for b, d in zip((start, stop, step), dtypes, strict=True)]
+            length = float((values[1] - values[0]) / values[2])
         if abs(length) > 1e5:
             return
         try:

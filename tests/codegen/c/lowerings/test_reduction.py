@@ -151,16 +151,23 @@ def test_softmax_and_its_kin(name: str, dtype: str) -> None:
             assert units_apart(got, wanted, np.ones(got.shape, dtype)) <= 8
 
 
-@pytest.mark.parametrize("dtype", [d for d in DTYPES if d not in COMPLEX_DTYPES])
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_places_of_extremes(dtype: str) -> None:
     x = TensorType(dtype, (None, None))("x")
     outputs = [f(x, axis=axis) for f in (lt.argmax, lt.argmin) for axis in (0, 1, None)]
     assert is_in_c([x], outputs)
     values = [numbers((7, 50), dtype), spread_values(dtype, 350).reshape(7, 50), numbers((1, 1), dtype)]
-    if np.dtype(dtype).kind == "f":
+    if np.dtype(dtype).kind in "fc":
         holed = spread_values(dtype, 350).reshape(7, 50)
         holed[2, 5:9], holed[3], holed[4] = np.nan, np.inf, -np.inf
         values.append(holed)
+    if np.dtype(dtype).kind == "c":  # ties of real parts, zeros of either sign, one part that is infinite or no number
+        parts = np.random.default_rng(0).choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf], (2, 20, 90))
+        tied = parts[0].astype(dtype)
+        tied.imag = parts[1]
+        part_holed = tied.copy()
+        part_holed.imag[::3, 70], part_holed.real[1::3, 80], part_holed.imag[1::3, 85] = np.nan, np.nan, np.nan
+        values += [tied, part_holed]
     assert_same_as_perform([x], outputs, *[[v] for v in values])
     assert_same_error([x], [outputs[0]], [np.zeros((0, 3), dtype)])
     assert_same_as_perform([x], [outputs[1]], [np.zeros((0, 3), dtype)])

@@ -9,7 +9,6 @@ from lamella.codegen.c.reduction_kernel import Reduction, add_total
 from lamella.codegen.c.row_kernel import RowOperand, joined_axes, run_rows
 from lamella.codegen.c.step import Step
 from lamella.codegen.c.unit import KERNEL_NAME
-from lamella.errors import LoweringError
 from lamella.ir import Argmax, Argmin, Maximum, Minimum
 
 _SEARCHED: Final = 64
@@ -31,12 +30,15 @@ def argmin(op: Argmin, step: Step) -> None:
 def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, ...]) -> None:
     (x,) = step.inputs
     c = x.c
-    if c.kind == "c":
-        raise LoweringError("the place of a complex number is left to NumPy")
     extreme = add_total(step.unit, Reduction(extremum, c.name, c.name, None))
     # Where the extreme is NaN, so is the first element that is not equal to itself; else none is.
     element = c.loaded("x[found + j]")
     matches = f"({element} == extreme)" + (f" | ({element} != {element})" if c.kind == "f" else "")
+    if c.kind == "c":
+        # Complex numbers are ordered by real part, then by imaginary part; where one part is NaN, the number is.
+        parts = [(f"{element}.{part}", f"extreme.{part}") for part in ("re", "im")]
+        equal, missing = [f"({a} == {b})" for a, b in parts], [f"({a} != {a})" for a, _ in parts]
+        matches = f"({' & '.join(equal)}) | {' | '.join(missing)}"
     row = f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
 {{
     const {c.storage} *const x = (const {c.storage} *)rows[1];

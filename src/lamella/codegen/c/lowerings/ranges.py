@@ -10,9 +10,9 @@ from __future__ import annotations
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.creation import require_addressable
 from lamella.codegen.c.lowerings.interpreter_lock import unlocked_for_long
+from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.step import Array, Step
-from lamella.errors import LoweringError
-from lamella.ir import ARange
+from lamella.ir import Add, ARange, Sub, TrueDivide
 
 
 @c_lowering.register(ARange)
@@ -22,10 +22,8 @@ def arange(op: ARange, step: Step) -> None:
     z = step.output()
     if {x.c.kind for x in (start, stop, by)} <= {"i", "u"}:
         _integer_ends(step, z, start, stop, by)
-    elif z.type.dtype in ("float32", "float64") and {x.type.dtype for x in (start, stop, by)} == {z.type.dtype}:
-        _float_ends(step, z, start, stop, by)
     else:
-        raise LoweringError(f"a range of {z.type.dtype} between bounds of other dtypes is left to NumPy")
+        _float_ends(step, z, start, stop, by)
     require_addressable(step, [_name("length", step)], z.c.itemsize)
     step.allocate([_name("length", step)])
     _fill(step, z)
@@ -57,18 +55,40 @@ def _integer_ends(step: Step, z: Array, start: Array, stop: Array, by: Array) ->
 
 
 def _float_ends(step: Step, z: Array, start: Array, stop: Array, by: Array) -> None:
-    """Define the length and the first two elements, in the dtype of the bounds."""
-    length, first, second = _name("length", step), _name("first", step), _name("second", step)
-    distance, steps = _name("distance", step), _name("steps", step)
-    c_type = z.c.computed
-    step.unit.need("maths")
-    step.emit(
-        f"const {c_type} {first} = {start.value()}, {second} = {first} + {by.value()};",
-        f"const {c_type} {distance} = {stop.value()} - {first}, {steps} = {distance} / {by.value()};",
-    )
+    """Define the length and the first two elements, by the arithmetic of numbers of the bounds' dtypes, as NumPy has them."""
+    body = ScalarBody()
+    for x in (start, stop, by):
+        body.need_for(x.type.dtype)
+    body.need_for(z.type.dtype)
+    first, last, between = [body.temporary(x.value(), x.type.dtype) for x in (start, stop, by)]
+    (following,) = body.apply(Add(), [first, between])
+    (distance,) = body.apply(Sub(), [last, first])
+    (steps,) = body.apply(TrueDivide(), [distance, between])
+    step.unit.need("maths", *body.headers)
+    step.emit(*body.lines)
     # A quotient that vanishes, is no number, or is too large for a length wants more care.
-    step.require(f"{steps} > -0x1p58 && {steps} < 0x1p58 && ({steps} != 0 || {distance} == 0)")
-    step.emit(f"const lm_int {length} = {steps} > 0 ? (lm_int)ceil((double){steps}) : 0;")
+    step.require(f"{steps.text} > -0x1p58 && {steps.text} < 0x1p58 && ({steps.text} != 0 || {distance.text} == 0)")
+    step.emit(f"const lm_int {_name('length', step)} = {steps.text} > 0 ? (lm_int)ceil((double){steps.text}) : 0;")
+    for what, least, end in (("first", 1, first), ("second", 2, following)):
+        name = _name(what, step)
+        if z.c.kind == "f":
+            step.emit(f"const {z.c.computed} {name} = {_through_double(step, end, z)};")
+            continue
+        # Floats are cut to integers; what the dtype cannot hold is the interpreter's to refuse.
+        low, bound = (f"-0x1p{z.c.bits - 1}", f"0x1p{z.c.bits - 1}") if z.c.kind == "i" else ("0", f"0x1p{z.c.bits}")
+        fits = f"(double){end.text} >= {low} && (double){end.text} < {bound}"
+        step.require(f"{_name('length', step)} < {least} || ({fits})")
+        step.emit(f"const {z.c.computed} {name} = {fits} ? ({z.c.computed}){end.text} : 0;")
+
+
+def _through_double(step: Step, x: TypedText, z: Array) -> str:
+    """Return a number in the dtype of the range: NumPy takes it out of its own dtype as a double."""
+    if x.dtype == z.type.dtype:
+        return x.text
+    if z.type.dtype == "float16":
+        step.unit.need("half")
+        return f"lm_round_to_half_f64((double){x.text})"
+    return f"({z.c.computed})(double){x.text}"
 
 
 def _fill(step: Step, z: Array) -> None:

@@ -93,9 +93,15 @@ _COMPLEX: Final = frozenset(_LIBRARY) - {Arctan2, Erf, Erfc, Hypot}
 """Functions that ``support/complex_maths.h`` has for complex numbers, under the same names."""
 
 
-def complex_function(name: str, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
-    """Return a call of a function of complex numbers."""
-    body.need("complex_maths")
+_FADDEEVA: Final = frozenset({Erf, Erfc})
+"""Those that ``support/faddeeva.h`` has for complex numbers."""
+
+
+def complex_function(
+    name: str, loop: ScalarLoop, operands: Operands, body: ScalarBody, header: str = "complex_maths"
+) -> str:
+    """Return a call of a function of complex numbers, which a support header has."""
+    body.need(header)
     return f"lm_{name}_{loop.operand.suffix}({', '.join(operands)})"
 
 
@@ -109,6 +115,8 @@ def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
     """Call a function of the C library."""
     if loop.operand.kind == "c" and type(op) in _COMPLEX:
         return complex_function(_LIBRARY[type(op)], loop, operands, body)
+    if loop.operand.kind == "c" and type(op) in _FADDEEVA:
+        return complex_function(_LIBRARY[type(op)], loop, operands, body, "faddeeva")
     _require_float(op, loop)
     body.need("maths")
     return f"{_LIBRARY[type(op)]}{'' if loop.operand.name == 'float64' else 'f'}({', '.join(operands)})"
@@ -179,6 +187,8 @@ def gammaln(op: GammaLn, loop: ScalarLoop, operands: Operands, body: ScalarBody)
 @c_expression.register(Erfcx)
 def erfcx(op: Erfcx, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """``exp(x**2) * erfc(x)``, in double precision."""
+    if loop.operand.kind == "c":
+        return complex_function("erfcx", loop, operands, body, "faddeeva")
     _require_float(op, loop)
     body.need("maths", "special")
     return f"(({loop.result.computed})lm_erfcx_f64({operands[0]}))"
@@ -187,6 +197,8 @@ def erfcx(op: Erfcx, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
 @c_expression.register(Digamma)
 def digamma(op: Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """The derivative of ``gammaln``, in double precision."""
+    if loop.operand.kind == "c":
+        return complex_function("digamma", loop, operands, body, "complex_digamma")
     _require_float(op, loop)
     body.need("maths", "special")
     return f"(({loop.result.computed})lm_digamma_f64({operands[0]}))"

@@ -93,3 +93,10 @@
 
 LM_COMPLEX_MATHS(lm_complex64, float, c64, f)
 LM_COMPLEX_MATHS(lm_complex128, double, c128, )
+
+#define LM_IN_DOUBLE_PRECISION(name) \
+    static inline lm_complex64 lm_##name##_c64(const lm_complex64 z) \
+    { \
+        const lm_complex128 value = lm_##name##_c128((lm_complex128){z.re, z.im}); \
+        return (lm_complex64){(float)value.re, (float)value.im}; \
+    }
