@@ -4,7 +4,7 @@ import pytest
 from hypothesis import strategies as st
 
 from lamella.codegen import CffiScalarOp, CScalarOp, c_expression, c_lowering
-from lamella.ir import Elemwise, ReducedElemwise
+from lamella.ir import Elemwise, IndexedElemwise, ReducedElemwise
 from lamella.testing.strategies import RandomGraph, graphs
 from tests.fuzzing import Fuzzing
 from tests.graph_batches import Backends, check_random_graphs
@@ -18,6 +18,7 @@ SIDES = (1, 2, 7, 16, 17, 33, 64, 100, 257, 0)
 
 # Made by rewriting, and users' own.
 NOT_DRAWN = {
+    IndexedElemwise,
     ReducedElemwise,
     CScalarOp,
     CffiScalarOp,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from lamella.errors import BroadcastError
-from lamella.ir import Gemm, Gemv, Max, ReducedElemwise, Sum, TensorVariable, ls
+from lamella.ir import Gemm, Gemv, IndexedElemwise, Max, ReducedElemwise, Sum, TensorVariable, ls
 from tests.catalogue.entry import Case, Entry, numbers, point
 
 Shape = tuple[int, ...]
@@ -47,6 +47,23 @@ def _products(x: Any, y: Any) -> list[Any]:
     return [product.sum(axis=1), product, product.max()]
 
 
+_INDEXED = IndexedElemwise(
+    ls.mul, (0, None), (0, 0, 0), (Sum((0,)).normal_form("float64", 1), None, None), (None, None, 0)
+)
+_INDEX = np.array([1, -1, 0, 1])
+
+
+def _indexed(x: TensorVariable, y: TensorVariable, to: TensorVariable) -> list[TensorVariable]:
+    return [out for out in _INDEXED.make_node(x, y, _INDEX, to).outputs if isinstance(out, TensorVariable)]
+
+
+def _at_index(x: Any, y: Any, to: Any) -> list[Any]:
+    product = x[_INDEX] * y
+    added = to.copy()
+    np.add.at(added, _INDEX, product)
+    return [product.sum(), product, added]
+
+
 def _product_entry(op: Gemm | Gemv, refused: list[tuple[Shape, Shape, type[Exception]]]) -> Entry:
     name = type(op).__name__
     first, *others = SHAPES[name][0]
@@ -84,6 +101,21 @@ FUSED_ENTRIES = [
         raises=[
             ((np.ones((0, 2)), np.ones((0, 2))), ValueError),
             ((np.ones((2, 3)), np.ones((2, 4))), BroadcastError),
+        ],
+    ),
+    Entry(
+        "IndexedElemwise",
+        IndexedElemwise,
+        _indexed,
+        _at_index,
+        [
+            (numbers((2,), "float64"), numbers((4,), "float64", 1), numbers((2,), "float64", 2)),
+            (numbers((5,), "float64"), numbers((4,), "float64", 1), numbers((3,), "float64", 2)),
+        ],
+        [point((3,), (4,), (2,))],
+        scale=1e6,
+        raises=[
+            ((np.ones(2), np.ones(3), np.ones(2)), BroadcastError),
         ],
     ),
 ]

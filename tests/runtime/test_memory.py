@@ -13,6 +13,7 @@ from lamella.ir import (
     AdvancedIncSubtensor1,
     Elemwise,
     IncSubtensor,
+    IndexedElemwise,
     ReducedElemwise,
 )
 from lamella.rewriting.rules.inplace import InplaceElementwise
@@ -67,7 +68,13 @@ def test_no_buffer_is_allocated_that_the_analysis_could_have_reused(model: Workl
     for rewriter in (InplaceIncSubtensor(), InplaceBlas(), InplaceElementwise()):
         assert rewriter.rewrite(function.fgraph).outputs == function.fgraph.outputs
     kinds = (
-        Elemwise | ReducedElemwise | IncSubtensor | AdvancedIncSubtensor | AdvancedIncSubtensor1 | AccumulatedProduct
+        Elemwise
+        | ReducedElemwise
+        | IndexedElemwise
+        | IncSubtensor
+        | AdvancedIncSubtensor
+        | AdvancedIncSubtensor1
+        | AccumulatedProduct
     )
     assert any(isinstance(node.op, kinds) for node in function.scheduled.order)
 

@@ -278,6 +278,7 @@ from lamella.ir.tensor import HasGufuncSignature as HasGufuncSignature
 from lamella.ir.tensor import HasStaticShape as HasStaticShape
 from lamella.ir.tensor import IncSubtensor as IncSubtensor
 from lamella.ir.tensor import Index as Index
+from lamella.ir.tensor import IndexedElemwise as IndexedElemwise
 from lamella.ir.tensor import IndexEntry as IndexEntry
 from lamella.ir.tensor import IntegerEntry as IntegerEntry
 from lamella.ir.tensor import Join as Join

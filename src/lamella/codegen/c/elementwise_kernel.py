@@ -23,7 +23,7 @@ from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import ScalarOp
 
-__all__ = ["ElementwiseKernel", "Operand", "add_elementwise_kernel"]
+__all__ = ["ElementwiseKernel", "Named", "Operand", "add_element", "add_elementwise_kernel", "computed_elements"]
 
 
 @final
@@ -97,6 +97,35 @@ def add_elementwise_kernel(
     LoweringError
         The Op has no expression for these dtypes.
     """
+    body, names, results = computed_elements(unit, op, operands, outputs)
+    written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
+    element = add_element(unit, body, written, names, results)
+    lanes = lanes_text(body.lines, results, written, names)
+    loop = unit.kernel(_loop(element, written, names, lanes), "loop")
+    moving, computing = _costs(body, [*written, *names])
+    any_loop = None
+    if any([operand.may_vary for _, operand in names]):
+        varying = [(name, Operand(operand.dtype)) for name, operand in names]
+        any_loop = unit.kernel(_loop(element, written, varying, ""), "loop")
+    loops = unit.kernel(_kernel(loop, any_loop, written, names))
+    guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
+    return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
+
+
+Named = Sequence[tuple[str, Operand]]
+"""Operands by the names that statements have for them."""
+
+
+def computed_elements(
+    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], outputs: Sequence[str]
+) -> tuple[ScalarBody, Named, list[str]]:
+    """Return the statements of a scalar Op, the names of operands that are not constant, and expressions for results of some dtypes.
+
+    Raises
+    ------
+    LoweringError
+        The Op has no expression for these dtypes.
+    """
     body = ScalarBody()
     for dtype in (*[operand.dtype for operand in operands], *outputs):
         body.need_for(dtype)
@@ -111,21 +140,12 @@ def add_elementwise_kernel(
             texts.append(TypedText(name, operand.dtype))
     results = [body.cast(r, dtype).text for r, dtype in zip(body.apply(op, texts), outputs, strict=True)]
     unit.need(*body.headers, "elementwise")
-    written = [(f"o{i}", Operand(dtype)) for i, dtype in enumerate(outputs)]
-    element = unit.kernel(_element(body, written, names, results), "element")
-    lanes = lanes_text(body.lines, results, written, names)
-    loop = unit.kernel(_loop(element, written, names, lanes), "loop")
-    moving, computing = _costs(body, [*written, *names])
-    any_loop = None
-    if any([operand.may_vary for _, operand in names]):
-        varying = [(name, Operand(operand.dtype)) for name, operand in names]
-        any_loop = unit.kernel(_loop(element, written, varying, ""), "loop")
-    loops = unit.kernel(_kernel(loop, any_loop, written, names))
-    guard = unit.kernel(_guard(body, names), "guard") if body.guards else None
-    return ElementwiseKernel(loops, element, guard, moving + computing, moving > computing)
+    return body, names, results
 
 
-Named = Sequence[tuple[str, Operand]]
+def add_element(unit: Unit, body: ScalarBody, written: Named, read: Named, results: Sequence[str]) -> str:
+    """Add the function for one element to a unit, and return its name: see `ElementwiseKernel.element`."""
+    return unit.kernel(_element(body, written, read, results), "element")
 
 
 def _costs(body: ScalarBody, operands: Named) -> tuple[int, int]:

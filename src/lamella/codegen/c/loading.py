@@ -265,7 +265,17 @@ class _Libraries:
         )
 
 
-CORE: Final = ("memory.c", "threads.c", "short_rows.c", "loops.c", "core.c", "reducing.c", "rowwise.c", "indexing.c")
+CORE: Final = (
+    "memory.c",
+    "threads.c",
+    "short_rows.c",
+    "loops.c",
+    "core.c",
+    "reducing.c",
+    "rowwise.c",
+    "indexing.c",
+    "indexed.c",
+)
 """The files of ``support`` with the services that need no host, in order; they follow ``lamella.h``, and take ``-pthread``."""
 
 

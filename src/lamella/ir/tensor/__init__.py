@@ -45,6 +45,7 @@ from lamella.ir.tensor.index_entries import canonical_slice as canonical_slice
 from lamella.ir.tensor.index_entries import indexed_axis as indexed_axis
 from lamella.ir.tensor.index_entries import numpy_index as numpy_index
 from lamella.ir.tensor.index_entries import result_lengths as result_lengths
+from lamella.ir.tensor.indexed_elemwise import IndexedElemwise as IndexedElemwise
 from lamella.ir.tensor.joining import Join as Join
 from lamella.ir.tensor.known_integers import MovesElements as MovesElements
 from lamella.ir.tensor.known_integers import known_integer as known_integer

@@ -85,6 +85,12 @@ class _AdvancedWriting(Op[P, TensorVariable]):
         selected = self.selection.checked_node(array, index)
         return self._node(selected, as_written_value(array, value, not self.set_instead_of_inc))
 
+    def unchecked_node(
+        self, x: TensorVariable, value: TensorVariable, index: Sequence[TensorVariable]
+    ) -> Apply[TensorVariable]:
+        """Make the node of inputs that are known to fit."""
+        return self._node(self.selection.unchecked_node(x, index), value)
+
     def _node(self, selected: Apply[Any], value: TensorVariable) -> Apply[TensorVariable]:
         array, *index = selected.inputs
         fitted = fitted_value(value, selected.outputs[0].type.shape)

@@ -126,6 +126,7 @@ from lamella.rewriting.rules.hyperbolic import (
 )
 from lamella.rewriting.rules.identities import identity_of_x
 from lamella.rewriting.rules.ifelse import ifelse_of_ifelse, ifelse_of_known, ifelse_of_not, ifelse_of_same
+from lamella.rewriting.rules.indexing_fusion import IndexingFusion
 from lamella.rewriting.rules.inline import InlineGraphs
 from lamella.rewriting.rules.inplace import InplaceElementwise
 from lamella.rewriting.rules.inplace_blas import InplaceBlas
@@ -635,8 +636,9 @@ BLAS: tuple[PlacedBuiltin, ...] = (PlacedBuiltin(gemm, 4, "fast_run", "blas", "r
 FUSION: tuple[PlacedBuiltin, ...] = (
     PlacedBuiltin(ElementwiseFusion(), 48.5, "fast_run", "fusion"),
     PlacedBuiltin(ReductionFusion(), 48.6, "fast_run", "fusion", "reassociates"),
+    PlacedBuiltin(IndexingFusion(), 48.7, "fast_run", "fusion"),
 )
-"""Elementwise operations, and reductions of their results, into one; positions from 48 to below 49."""
+"""Elementwise operations, reductions of their results, and what is read and added at an index, into one; positions from 48 to below 49."""
 
 INPLACE: tuple[PlacedBuiltin, ...] = (
     PlacedBuiltin(InplaceIncSubtensor(), 60, "fast_run", "inplace"),

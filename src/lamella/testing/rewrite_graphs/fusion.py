@@ -53,8 +53,26 @@ def _reduced(draw: Draw) -> Made:
     return draw.choose([reduced], [reduced, lt.sum(whole)], [whole, reduced])
 
 
+def _indexed(draw: Draw) -> Made:
+    dtype = draw.choose("float64", "int64", "float32", "int8")
+    (length,) = draw.shape(1, 1, least=1)
+    n = draw.integer(2, 4)
+    table, z = draw.tensor(dtype, (length,)), draw.tensor(dtype, (length,))
+    index = draw.choose(*[draw.tensor("int64", (n,), -length, length - 1, static=static) for static in ((None,), (n,))])
+    x = draw.tensor(dtype, (n,), static=(None,))
+    made = [table[index], x]
+    for _ in range(draw.integer(1, 3)):
+        made.append(elementwise_step(draw, made, x))
+    read = draw.choose(made[-1], lt.square(table[index]))
+    fused = [made[-1] - made[0], lt.sum(read)]
+    if draw.flag():
+        fused.append(lt.inc_subtensor(z[index], lt.cast(read + x, dtype)))
+    return fused
+
+
 FUSION: Final = (
     GraphsFor("fusion", _elementwise),
     GraphsFor("reduction_fusion", _reduced),
+    GraphsFor("indexing_fusion", _indexed),
 )
 """For fusion."""

@@ -132,6 +132,21 @@ def _recurrence(pool: Pool) -> Made:
     return [LinearRecurrence(pool.integer(0, x.ndim - 1), pool.choose([0.0, 1.0]), pool.flag())(x, y)]
 
 
+def _at_an_index(pool: Pool) -> Made:
+    """Compute with elements at an index, and add what was computed at the same or another one: fusion makes one loop of it."""
+    x = pool.pick("fiuc", min_dims=1, max_dims=1, fits=lambda value: value.size > 0)
+    length = pool.values[x].size
+    if not length:
+        return []
+    count = pool.choose([2, 5, 17, 300])
+    first, *others = [constant(np.array([pool.integer(-length, length - 1) for _ in range(5)])) for _ in range(2)]
+    spread = lt.mod(lt.arange(count) * 7 + first[0], length)
+    index = pool.choose([first, spread])
+    taken = lt.cast(x[index], x.dtype) * x[pool.choose([index, *others]) if index is first else index]
+    made = [taken, lt.inc_subtensor(lt.zeros_like(x)[index], -taken if x.dtype[0] != "u" else taken)]
+    return [*made, lt.inc_subtensor(x[index], taken), lt.sum(taken + taken)][pool.integer(0, 1) :]
+
+
 def _unwritten(pool: Pool) -> Made:
     x = pool.pick(min_dims=1)
     return [lt.set_subtensor(lt.empty([x.shape[i] for i in range(x.ndim)], x.dtype)[...], x)]
@@ -173,6 +188,6 @@ def _recomputed(pool: Pool) -> Made:
 
 RARE_STEPS: Final[tuple[Step, ...]] = (
     *(_function, _binary, _of_integers, _bits, _several_arrays, _along_axis, _masked, _accumulated, _recurrence),
-    *(_unwritten, _unbroadcast, _choice, _check, _inner_graph, _recomputed),
+    *(_at_an_index, _unwritten, _unbroadcast, _choice, _check, _inner_graph, _recomputed),
 )
 """What `DEFAULT_STEPS` has beside the steps that apply most Ops."""

@@ -40,6 +40,7 @@ PLAIN_SERVICES: Final = {
     "reduce": "lm_reduce",
     "rows": "lm_rows",
     "index": "lm_index",
+    "pass_at": "lm_pass_at",
     "each": "lm_each",
     "parallel": "lm_parallel",
     "copy": "lm_copy",

@@ -10,6 +10,7 @@ from lamella.codegen.c.lowerings import diagonals as diagonals
 from lamella.codegen.c.lowerings import dimshuffle as dimshuffle
 from lamella.codegen.c.lowerings import elementwise as elementwise
 from lamella.codegen.c.lowerings import extreme_places as extreme_places
+from lamella.codegen.c.lowerings import indexed_elementwise as indexed_elementwise
 from lamella.codegen.c.lowerings import joining as joining
 from lamella.codegen.c.lowerings import matrix_products as matrix_products
 from lamella.codegen.c.lowerings import nonzero as nonzero

@@ -24,6 +24,8 @@ from lamella.codegen.c.step import Array, Step, Strided, integers
 from lamella.errors import LoweringError
 from lamella.ir import CAReduce, Max, Min, ReducedElemwise, TensorType
 
+__all__ = ["Accumulator", "reduction_of"]
+
 
 @c_lowering.register(ReducedElemwise)
 def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
@@ -34,7 +36,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     outputs = [
-        ReducedOutput(result, None if reduction is None else _reduction(reduction, dtypes[result]))
+        ReducedOutput(result, None if reduction is None else reduction_of(reduction, dtypes[result]))
         for result, reduction in zip(op.results, op.reductions, strict=True)
     ]
     reducer = add_reducer(step.unit, elementwise.loops, dtypes, outputs, [x.type.dtype for x in read])
@@ -47,7 +49,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
         check_guard(step, elementwise.guard, read, lengths)
 
     written: list[Strided] = []
-    accumulators: list[_Accumulator] = []
+    accumulators: list[Accumulator] = []
     overwritten = dict(op.inplace_pattern)
     for i, (output, reduction) in enumerate(zip(outputs, op.reductions, strict=True)):
         if i in overwritten:
@@ -55,7 +57,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
         elif reduction is None or output.reduction is None:
             written.append(step.allocate(lengths, index=i, like=read).strided)
         else:
-            accumulator = _Accumulator.begun(step, i, output.reduction, reduction.axes, lengths, read)
+            accumulator = Accumulator.begun(step, i, output.reduction, reduction.axes, lengths, read)
             accumulators.append(accumulator)
             written.append(accumulator.strided)
     reduce(step, reducer, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
@@ -63,14 +65,15 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
         accumulator.finish(step)
 
 
-def _reduction(op: CAReduce, dtype: str) -> Reduction:
+def reduction_of(op: CAReduce, dtype: str) -> Reduction:
+    """Return how a kernel reduces elements of some dtype as a node does."""
     accumulator, _ = op.loop(dtype)
     return Reduction(op.scalar_op, dtype, accumulator, identity_of(op, accumulator))
 
 
 @final
 @attrs.frozen
-class _Accumulator:
+class Accumulator:
     """Where elements are combined: the output itself; or a variable or an array of another dtype, cast to the output at the end."""
 
     output: Array
@@ -86,7 +89,7 @@ class _Accumulator:
         axes: tuple[int, ...],
         lengths: Sequence[str],
         read: Sequence[Array],
-    ) -> _Accumulator:
+    ) -> Accumulator:
         """Give the output and the accumulators memory."""
         kept = [axis for axis in range(len(lengths)) if axis not in axes]
         like = [Strided(x.data, integers([x.stride(axis) for axis in kept])) for x in read] if len(kept) > 1 else []

@@ -136,6 +136,21 @@ typedef struct {
         lm_int n, const char *index, lm_int step, lm_int length, char *array, lm_int by, char *beside, lm_int stride);
 } lm_indexed;
 
+/* A loop over elements, some of which are read from tables at the places that index vectors select, and some of which are added to tables
+   there. Operands: vectors that are written, accumulators (which begin anew), tables that are added to, tables that are read,
+   vectors or single elements that are read, index vectors. All vectors are of one length. */
+typedef struct {
+    /* Go through `n` elements, those of each vector side by side; return how many came before the first that an index below 0 or
+       out of bounds selects. In place of the index vectors there is one for each set of places. Given are the stride of each operand, and
+       for each set of places the length of the tables that they are in. */
+    lm_int (*pass)(lm_int n, char *const *data, const lm_int *by, const lm_int *lengths);
+    int n_written, n_reduced, n_scattered;
+    int first_read, first_index, n, n_places; /* the first operand that is read along the loop, the first index vector, all operands */
+    const lm_int *sizes;                      /* of an element of each vector and accumulator; 0 for other operands */
+    const int *indices;                       /* for each set of places, which operand its index vector is */
+    void (*const *merges)(char *to, const char *from); /* for each accumulator, how it is combined with another one */
+} lm_indexed_pass;
+
 /* A part of some work. */
 typedef void (*lm_part)(void *data, int part);
 
@@ -168,6 +183,11 @@ typedef struct {
        beside the array, the index arrays. It must not be called between `unlock` and `lock`. */
     void (*index)(
         lm_call *, lm_indexed *, int ndim, const lm_int *shape, char *const *data, const lm_int *const *strides);
+    /* Run a loop over `n` elements at an index, given data and stride of each operand, and the length for each set of places; with `look_first`,
+       all indices are looked at before anything is written. Returns LM_REFER where an index is out of bounds. It must not be called between
+       `unlock` and `lock`. */
+    int (*pass_at)(
+        lm_call *, const lm_indexed_pass *, lm_int n, char *const *data, const lm_int *by, const lm_int *lengths, int look_first);
     /* Call a function with each of the numbers from 0 to before `n_parts` once: by several threads at a time where the call has more
        than one, in any order. It uses nothing of the call or the host. Return when all are done. Results must not depend on the number of
        threads: cut work by its size alone, into parts that take 20 microseconds or longer. A part starts no further ones.

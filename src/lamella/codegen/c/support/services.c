@@ -91,6 +91,7 @@ static const lm_services lm_python_services = {
     .reduce = lm_reduce,
     .rows = lm_rows,
     .index = lm_index,
+    .pass_at = lm_pass_at,
     .each = lm_each,
     .parallel = lm_parallel,
     .copy = lm_copy,

@@ -1,0 +1,177 @@
+"""Elements at an index, read, computed, reduced and added in one pass: dtypes, layouts, indices of all kinds, errors, threads."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import lamella as lm
+import lamella.tensor as lt
+from lamella.codegen import lower_to_c
+from lamella.errors import BroadcastError
+from lamella.ir import (
+    Any as AnyOf,
+)
+from lamella.ir import (
+    Apply,
+    Composite,
+    FunctionGraph,
+    IndexedElemwise,
+    Max,
+    Prod,
+    ScalarType,
+    Sum,
+    TensorType,
+    Variable,
+    interpret,
+    ls,
+)
+from lamella.typing_layer import schedule
+from tests.codegen.agreement import compiled, spread_values
+
+Array = npt.NDArray[Any]
+
+DTYPES = ("float64", "float32", "float16", "int64", "int32", "uint8", "bool", "complex128")
+
+
+def _node(dtype: str, *, inplace: bool = False) -> tuple[list[Variable[Any]], Apply[Any]]:
+    """One loop: two tables at two indices, a vector, a number; whole results, reductions, results added to two vectors."""
+    a, b, c, d = [ScalarType(dtype)(name) for name in "abcd"]
+    both = Composite(
+        [a, b, c, d], [ls.add(ls.mul(a, d), c), ls.maximum(b, c) if dtype != "complex128" else ls.add(b, c)]
+    )
+    kinds: list[Any] = [Sum((0,)), AnyOf((0,)), *([] if dtype == "complex128" else [Max((0,)), Prod((0,))])]
+    reductions = [kind.normal_form(dtype, 1) for kind in kinds]
+    count = len(reductions)
+    op = IndexedElemwise(
+        both,
+        (0, 1, None, None),
+        (*[i % 2 for i in range(count)], 1, 0, 1, 0),
+        (*reductions, None, None, None, None),
+        (*[None] * count, None, 0, 1, None),
+        ((count + 1, 6),) if inplace else (),
+    )
+    first, second, vector, to, other = [
+        TensorType(dtype, (None,))(name) for name in ("first", "second", "vector", "to", "other")
+    ]
+    number = TensorType(dtype, (1,))("number")
+    i, j = lt.lvector("i"), lt.lvector("j")
+    # What an in-place node overwrites is its own.
+    written = lt.specify_shape(to, (None,)) if not inplace else lt.switch(lt.eq(to, to), to, to)
+    inputs: list[Variable[Any]] = [first, second, vector, number, i, j, to, other]
+    return inputs, op.make_node(first, second, vector, number, i, j, written, other)
+
+
+def _values(dtype: str, n: int, lengths: tuple[int, int], seed: int = 0) -> list[Array]:
+    rng = np.random.default_rng(seed)
+
+    def small(count: int) -> Array:
+        values = spread_values(dtype, max(count, 1))[:count]
+        if dtype in ("bool", "uint8"):
+            return values
+        # No product overflows: what infinity times 0 is, depends on the order of factors.
+        return (np.sign(values) * np.minimum(np.abs(values), 1)).astype(dtype)
+
+    first, second = lengths
+    i, j = rng.integers(-first, first, n), rng.integers(0, second, n)
+    return [small(first), small(second), small(n), small(1), i, j, small(first), small(second)]
+
+
+def _check(run: Any, inputs: list[Variable[Any]], node: Apply[Any], values: list[Array], dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        expected = interpret(inputs, node.outputs, values)
+    tolerance = {"float16": 1e-2, "float32": 1e-5}.get(dtype, 1e-11)
+    for k, (got, wanted) in enumerate(zip(run(values), expected, strict=True)):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        if wanted.ndim:
+            np.testing.assert_array_equal(got, wanted, err_msg=str(k))
+        else:
+            np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * len(values[4]), err_msg=str(k))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_all_uses_of_results(dtype: str) -> None:
+    inputs, node = _node(dtype, inplace=dtype in ("float64", "uint8"))
+    module = lower_to_c(schedule(FunctionGraph(inputs, node.outputs)))
+    assert not module.program.needs_python
+    run = module.executable()
+    for n in (1, 15, 16, 17, 300, 2300):
+        values = _values(dtype, n, (7, 40))
+        _check(run, inputs, node, values, dtype)
+        apart = [np.repeat(v, 2)[::2] if k in (2, 4) else v[::-1] for k, v in enumerate(values)]
+        _check(run, inputs, node, apart, dtype)
+    one = _values(dtype, 20, (1, 1))
+    _check(run, inputs, node, one, dtype)
+
+
+def test_no_elements() -> None:
+    total = Sum((0,)).normal_form("float64", 1)
+    op = IndexedElemwise(ls.square, (0,), (0, 0, 0), (total, None, None), (None, 0, None))
+    table, index, to = lt.vector("table"), lt.lvector("index"), lt.vector("to")
+    node = op.make_node(table, index, to)
+    run = compiled([table, index, to], node.outputs)
+    none = np.zeros(0, "int64")
+    for x in (np.ones(3), np.ones(0)):
+        got = run([x, none, x])
+        np.testing.assert_array_equal(got[0], 0.0)
+        np.testing.assert_array_equal(got[1], x)
+        assert got[2].shape == (0,)
+    greatest = IndexedElemwise(ls.square, (0,), (0,), (Max((0,)).normal_form("float64", 1),), (None,))
+    with pytest.raises(ValueError, match="no identity"):
+        compiled([table, index], greatest.make_node(table, index).outputs)([np.ones(3), none])
+
+
+@pytest.mark.parametrize("is_mutable", [False, True])
+def test_an_index_out_of_bounds_is_an_error_before_anything_is_written(is_mutable: bool) -> None:
+    table, v, index, to = lt.vector("table"), lt.vector("v"), lt.lvector("index"), lt.vector("to")
+    f = lm.function([table, v, index, lm.In(to, mutable=is_mutable)], lt.inc_subtensor(to[index], table[index] + v))
+    (op,) = [node.op for node in f.fgraph.order if isinstance(node.op, IndexedElemwise)]
+    assert bool(op.inplace_pattern) == is_mutable
+    for n, wrong in [(3, 5), (3, -6), (5000, 5), (5000, -(2**63)), (5000, 2**63 - 1)]:
+        places = np.arange(n) % 5
+        places[-1] = wrong
+        base = np.arange(5.0)
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0 with size 5"):
+            f(np.ones(5), np.ones(n), places, base)
+        np.testing.assert_array_equal(base, np.arange(5.0))
+    short = np.arange(4.0)
+    with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4"):
+        f(np.ones(5), np.ones(5), np.arange(5), short)
+    np.testing.assert_array_equal(short, np.arange(4.0))
+
+
+def test_lengths_that_do_not_fit() -> None:
+    table, v, index = lt.vector("table"), lt.vector("v"), lt.lvector("index")
+    op = IndexedElemwise(ls.add, (0, None), (0,), (None,), (None,))
+    run = compiled([table, v, index], op.make_node(table, v, index).outputs)
+    for n in (1, 3):
+        with pytest.raises(BroadcastError):
+            run([np.ones(4), np.ones(n), np.array([0, 1])])
+
+
+def test_a_table_that_is_added_to_is_read_as_it_was() -> None:
+    table, index = lt.vector("table"), lt.lvector("index")
+    op = IndexedElemwise(ls.exp, (0,), (0, 0), (None, None), (0, 0))
+    outputs = op.make_node(table, index, table, table).outputs
+    x, i = np.linspace(0.0, 1.0, 50), np.arange(200) % 50
+    for got in compiled([table, index], outputs)([x, i]):
+        expected = x.copy()
+        np.add.at(expected, i, np.exp(x[i]))
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_long_loops_are_shared_by_threads_and_give_the_same_bits() -> None:
+    x, i = lt.vector("x"), lt.lvector("i")
+    taken = lt.exp(x[i])
+    f = lm.function([x, i], [lt.sum(taken), lt.max(taken), taken])
+    assert [type(node.op) for node in f.fgraph.order] == [IndexedElemwise]
+    values = [np.random.default_rng(0).normal(size=1000), np.random.default_rng(1).integers(-1000, 1000, 300_001)]
+    results = []
+    for threads in (1, 2):
+        with lm.config.override(threads=threads):
+            g = lm.function([x, i], [lt.sum(taken), lt.max(taken), taken])
+        results.append([np.asarray(out) for out in g(*values)])
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(results[0][0], np.exp(values[0][values[1]]).sum(), rtol=1e-13)
