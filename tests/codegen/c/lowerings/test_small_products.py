@@ -84,3 +84,28 @@ def test_errors_of_long_sums(function: Entry) -> None:
         exact = one.astype(np.longdouble) @ two.astype(np.longdouble)
         ours, numpys = [float(np.sqrt(np.mean((result - exact) ** 2))) for result in (product, one @ two)]
         assert ours <= 1.5 * numpys
+
+
+def test_threads_share_rows_or_matrices(function: Entry) -> None:
+    """Results do not depend on how many there are."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(3001, 120)), rng.normal(size=(120, 10))
+    arrays = [
+        a,
+        b,
+        a[:9].astype("float32"),
+        b.astype("float32"),
+        rng.normal(size=(90, 201, 12)),
+        rng.normal(size=(90, 12, 11)),
+    ]
+    before = function.threads
+    found = []
+    for threads in (1, 2, 3):
+        function.threads = threads
+        found.append(function(arrays))
+    function.threads = before
+    np.testing.assert_allclose(found[0][0], a @ b, atol=1e-12)
+    np.testing.assert_allclose(found[0][2], arrays[4] @ arrays[5], atol=1e-12)
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)

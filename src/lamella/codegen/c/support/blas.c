@@ -155,7 +155,10 @@ static int lm_add_product(
     if (c.columns == 1) return lm_add_matrix_vector(call, blas, itemsize, c, alpha, a, b);
     if (is_vector)
         return lm_add_matrix_vector(call, blas, itemsize, lm_transposed(c), alpha, lm_transposed(b), lm_transposed(a));
-    if (fresh && alpha == blas->one && lm_multiply_small(call, blas->dtype, c, a, b)) return 0;
+    if (fresh && alpha == blas->one) {
+        const lm_int *const none[] = {NULL, NULL, NULL};
+        if (lm_multiply_small(call, blas->dtype, 0, NULL, none, (const lm_matrix[]){c, a, b})) return 0;
+    }
     int c_leading, a_leading, b_leading;
     if (!lm_leading(c.rows, c.columns, c.row_stride, c.column_stride, itemsize, &c_leading)) {
         const lm_matrix left = lm_transposed(b);
@@ -226,15 +229,19 @@ static int lm_host_products(lm_call *const call, const lm_value *const out, cons
         index[i] = 0;
         if (shape[i] == 0) return 0;
     }
-    for (int v = 0; v < 3; ++v) matrix[v] = lm_last_matrix(values[v], 0);
+    const lm_int *strides[3];
+    for (int v = 0; v < 3; ++v) {
+        matrix[v] = lm_last_matrix(values[v], 0);
+        strides[v] = lm_strides(values[v]->place, values[v]->type->ndim);
+    }
+    if (lm_multiply_small(call, blas->dtype, depth, shape, strides, matrix)) return 0;
     for (;;) {
         if (lm_add_product(call, blas, out->type->itemsize, matrix[0], blas->one, matrix[1], matrix[2], 1) < 0) return -1;
         int axis = depth - 1;
         for (; axis >= 0; --axis) {
             ++index[axis];
             const lm_int moved = index[axis] < shape[axis] ? 1 : 1 - shape[axis];
-            for (int v = 0; v < 3; ++v)
-                matrix[v].data += moved * lm_strides(values[v]->place, values[v]->type->ndim)[axis];
+            for (int v = 0; v < 3; ++v) matrix[v].data += moved * strides[v][axis];
             if (moved == 1) break;
             index[axis] = 0;
         }

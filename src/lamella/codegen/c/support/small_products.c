@@ -9,6 +9,16 @@ typedef struct {
     lm_int rows, columns, row_stride, column_stride;
 } lm_matrix;
 
+static lm_matrix lm_transposed(const lm_matrix matrix)
+{
+    return (lm_matrix){matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
+}
+
+/* A stack of products, c = a @ b, and 1; or 0 where they are better left to a BLAS. `depth` axes have the lengths `shape`; along them, c, a and b
+   have strides. `matrix` has their first matrices. */
+static int lm_multiply_small(
+    lm_call *call, lm_dtype dtype, int depth, const lm_int *shape, const lm_int *const *strides, const lm_matrix *matrix);
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
 /* Elements of the second factor up to which it is near enough to the processor; rows of which all the second factor is copied. */
@@ -87,61 +97,119 @@ LM_SMALL_PRODUCT(lm_doubles_512, double, 64, "avx512f,avx2,fma")
 LM_SMALL_PRODUCT(lm_floats_256, float, 32, "avx2,fma")
 LM_SMALL_PRODUCT(lm_floats_512, float, 64, "avx512f,avx2,fma")
 
-/* c = a @ b, and 1; or 0 where that is better left to a BLAS. */
-static int lm_multiply_rows(
-    lm_call *const call, const lm_dtype dtype, const lm_matrix *const c, const lm_matrix *const a, const lm_matrix *const b)
+/* Products of a stack, whose parts threads share: some matrices each, or some rows of one. */
+typedef struct {
+    lm_small_product first; /* the first matrix */
+    void (*run)(const lm_small_product *);
+    lm_int itemsize, width, b_column;
+    int depth; /* axes of the stack: their lengths, and the strides of c, a and b */
+    const lm_int *shape, *const *strides;
+    lm_int rows, pieces, n_pieces; /* rows of a piece; pieces of a matrix; all pieces */
+    lm_int in_part; /* pieces of a part */
+} lm_small_products;
+
+/* Multiplications of a part: some 50 microseconds. */
+#define LM_PART_OF_PRODUCTS (1 << 20)
+
+/* Multiply, having copied the last rows of the second factor. */
+static void lm_multiply_piece(const lm_small_products *const all, lm_small_product piece)
 {
-    const lm_int itemsize = dtype == LM_FLOAT64 ? 8 : 4, columns = c->columns, inner = a->columns;
-    if ((dtype != LM_FLOAT64 && dtype != LM_FLOAT32) || inner * columns > LM_SMALL_FACTOR) return 0;
-    if (c->rows < 4 || c->column_stride != itemsize || c->row_stride != columns * itemsize) return 0;
+    const lm_int copied = piece.inner - piece.direct, size = all->itemsize, row = all->width * size;
+    char copy[copied * row + 1] __attribute__((aligned(64)));
+    memset(copy, 0, sizeof(copy));
+    for (lm_int k = 0; k < copied; ++k)
+        lm_copy_kernel(size)(
+            piece.columns, (char *const[]){copy + k * row, (char *)piece.b + (piece.direct + k) * piece.b_row},
+            (const lm_int[]){size, all->b_column});
+    piece.copied = copy;
+    all->run(&piece);
+}
+
+static void lm_multiply_part(void *const data, const int part)
+{
+    const lm_small_products *const all = data;
+    const lm_int begin = part * all->in_part, end = begin + all->in_part < all->n_pieces ? begin + all->in_part : all->n_pieces;
+    for (lm_int i = begin; i < end; ++i) {
+        lm_small_product piece = all->first;
+        const lm_int row = i % all->pieces * all->rows;
+        lm_int rest = i / all->pieces;
+        for (int axis = all->depth - 1; axis >= 0; --axis) {
+            const lm_int here = rest % all->shape[axis];
+            rest /= all->shape[axis];
+            piece.c += here * all->strides[0][axis];
+            piece.a += here * all->strides[1][axis];
+            piece.b += here * all->strides[2][axis];
+        }
+        piece.c += row * piece.columns * all->itemsize;
+        piece.a += row * piece.a_row;
+        if (piece.rows - row > all->rows) piece.rows = all->rows;
+        else piece.rows -= row;
+        lm_multiply_piece(all, piece);
+    }
+}
+
+/* Say how matrices that lie as these do are multiplied by rows, or return 0 where that is better left to a BLAS. */
+static int lm_plan_rows(
+    lm_small_products *const all, const lm_dtype dtype, const lm_matrix *const c, const lm_matrix *const a,
+    const lm_matrix *const b)
+{
+    const int is_double = dtype == LM_FLOAT64;
+    const lm_int itemsize = is_double ? 8 : 4, columns = c->columns, inner = a->columns;
     const int is_wide = columns * itemsize > 64;
-    if (columns < 3 || columns * itemsize > 128) return 0;
+    if (!is_double && dtype != LM_FLOAT32) return 0;
+    if (columns < 3 || columns * itemsize > 128 || inner * columns > LM_SMALL_FACTOR) return 0;
+    if (c->rows < 4 || c->column_stride != itemsize || c->row_stride != columns * itemsize) return 0;
     if (!__builtin_cpu_supports("fma")) return 0;
     if (is_wide ? !__builtin_cpu_supports("avx512f") : !__builtin_cpu_supports("avx2")) return 0;
-
     const lm_int width = (is_wide ? 128 : 64) / itemsize;
-    lm_small_product p = {
-        c->rows, inner, columns, 0, a->row_stride, a->column_stride, b->row_stride, a->data, b->data, NULL, c->data};
-    /* Rows that others follow by as much as is read with them. */
-    const lm_int behind = (width - columns) * itemsize;
+    lm_int direct = 0;
     if (inner > LM_FEW_INNER) {
         if (b->column_stride != itemsize || b->row_stride < columns * itemsize) return 0;
-        p.direct = inner - 1 - (behind + b->row_stride - 1) / b->row_stride;
+        /* Rows that others follow by as much as is read with them. */
+        direct = inner - 1 - ((width - columns) * itemsize + b->row_stride - 1) / b->row_stride;
     }
-    const lm_int copied = inner - p.direct;
-    char copy[copied * width * itemsize] __attribute__((aligned(64)));
-    memset(copy, 0, sizeof(copy));
-    const lm_int shape[] = {copied, columns}, to[] = {width * itemsize, itemsize}, from[] = {b->row_stride, b->column_stride};
-    lm_copy(call, itemsize, 2, shape, copy, to, b->data + p.direct * b->row_stride, from);
-    p.copied = copy;
+    all->first = (lm_small_product){
+        c->rows, inner, columns, direct, a->row_stride, a->column_stride, b->row_stride, a->data, b->data, NULL, c->data};
+    if (is_double) all->run = is_wide ? lm_small_product_lm_doubles_512 : lm_small_product_lm_doubles_256;
+    else all->run = is_wide ? lm_small_product_lm_floats_512 : lm_small_product_lm_floats_256;
+    all->itemsize = itemsize;
+    all->width = width;
+    all->b_column = b->column_stride;
+    return 1;
+}
 
-    void *const unlocked = (double)c->rows * columns * inner >= LM_LONG_PASS ? call->serve->unlock() : NULL;
-    if (dtype == LM_FLOAT64) (is_wide ? lm_small_product_lm_doubles_512 : lm_small_product_lm_doubles_256)(&p);
-    else (is_wide ? lm_small_product_lm_floats_512 : lm_small_product_lm_floats_256)(&p);
+static int lm_multiply_small(
+    lm_call *const call, const lm_dtype dtype, const int depth, const lm_int *const shape, const lm_int *const *const strides,
+    const lm_matrix *const matrix)
+{
+    const lm_int *const across[] = {strides[0], strides[2], strides[1]};
+    lm_small_products all = {.depth = depth, .shape = shape, .strides = strides};
+    if (!lm_plan_rows(&all, dtype, &matrix[0], &matrix[1], &matrix[2])) {
+        const lm_matrix c = lm_transposed(matrix[0]), a = lm_transposed(matrix[2]), b = lm_transposed(matrix[1]);
+        if (!lm_plan_rows(&all, dtype, &c, &a, &b)) return 0;
+        all.strides = across;
+    }
+    lm_int n = 1;
+    for (int axis = 0; axis < depth; ++axis) n *= shape[axis];
+    const lm_int of_row = all.first.columns * (all.first.inner + 1), of_matrix = all.first.rows * of_row;
+    all.rows = LM_PART_OF_PRODUCTS / of_row / 4 * 4 + 4;
+    all.pieces = (all.first.rows + all.rows - 1) / all.rows;
+    all.n_pieces = n * all.pieces;
+    all.in_part = all.pieces > 1 ? 1 : LM_PART_OF_PRODUCTS / of_matrix + 1;
+    void *const unlocked = (double)n * (double)of_matrix >= LM_LONG_PASS ? call->serve->unlock() : NULL;
+    lm_parallel(call, (int)((all.n_pieces + all.in_part - 1) / all.in_part), lm_multiply_part, &all);
     if (unlocked != NULL) call->serve->lock(unlocked);
     return 1;
 }
 
 #else
 
-static int lm_multiply_rows(
-    lm_call *const call, const lm_dtype dtype, const lm_matrix *const c, const lm_matrix *const a, const lm_matrix *const b)
+static int lm_multiply_small(
+    lm_call *const call, const lm_dtype dtype, const int depth, const lm_int *const shape, const lm_int *const *const strides,
+    const lm_matrix *const matrix)
 {
-    (void)call, (void)dtype, (void)c, (void)a, (void)b;
+    (void)call, (void)dtype, (void)depth, (void)shape, (void)strides, (void)matrix;
     return 0;
 }
 
 #endif
-
-static lm_matrix lm_transposed(const lm_matrix matrix)
-{
-    return (lm_matrix){matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
-}
-
-/* The same, by rows or by columns. */
-static int lm_multiply_small(lm_call *const call, const lm_dtype dtype, const lm_matrix c, const lm_matrix a, const lm_matrix b)
-{
-    if (lm_multiply_rows(call, dtype, &c, &a, &b)) return 1;
-    const lm_matrix across = lm_transposed(c), first = lm_transposed(b), second = lm_transposed(a);
-    return lm_multiply_rows(call, dtype, &across, &first, &second);
-}
