@@ -11,6 +11,7 @@ and all that it meets belongs to their group. Nodes that are not needed in the s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
@@ -25,6 +26,9 @@ AnyNode = Apply[Any]
 
 _MOST_STREAMS: Final = 32
 """Arrays that one pass reads and writes; more would get in each other's way in caches."""
+
+_MOST_MOVED: Final = 8
+"""Nodes in no group, each of which needs the one before, that are computed earlier for what needs the last."""
 
 
 @final
@@ -126,18 +130,27 @@ class _Grouping:
         self._parent[self._find(b)] = self._find(a)
 
     def raise_levels(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
-        """Move each component to the level of one that it could join, if what it needs is there by then.
+        """Move each component to the level of one that it could join, if what it needs is there by then, or can be.
 
         That is one whose results it uses; or, for one whose results are only reduced, so that none has to be kept until later, one that
         reads the same array.
         """
         level = self._level
         readers: dict[tuple[Variable[Any], Hashable], int] = {}
-        for members in sorted(components.values(), key=lambda nodes: -level[nodes[0]]):
+        ceilings: dict[AnyNode, tuple[int, int]] = {}
+        others = [(node,) for node in self._order if node not in self._members]
+        for members in sorted([*components.values(), *others], key=lambda nodes: -level[nodes[0]]):
+            if members[0] not in self._members:
+                ceilings[members[0]] = self._ceiling(members[0], ceilings)
+                continue
             own = level[members[0]]
             inside = frozenset(members)
             edges = [edge for node in members for edge in self._owners[node] if edge[0] not in inside]
-            highest = min([level[owner] - (0 if joins else 1) for owner, joins in edges], default=None)
+            allowed = [
+                (ceilings[owner][0] if owner in ceilings else level[owner]) - (0 if joins else 1)
+                for owner, joins in edges
+            ]
+            highest = min(allowed, default=None)
             read = [(v, self._needs.get(node)) for node in members for v in _whole_inputs(node)]
             target = own
             if highest is not None and any([joins and level[owner] == highest for owner, joins in edges]):
@@ -147,7 +160,27 @@ class _Grouping:
                 target = min([at for at in met if at > own and (highest is None or at <= highest)], default=own)
             if target != own:
                 level.update(dict.fromkeys(members, target))
+                self._raise_others(edges, target)
             readers.update(dict.fromkeys(read, target))
+
+    def _ceiling(self, node: AnyNode, ceilings: Mapping[AnyNode, tuple[int, int]]) -> tuple[int, int]:
+        """Return the highest level that a node in no group can be on, and how many nodes in no group move with it."""
+        owners = [owner for owner, _ in self._owners[node]]
+        moved = 1 + max([ceilings[owner][1] for owner in owners if owner in ceilings], default=0)
+        if moved > _MOST_MOVED:
+            return self._level[node], 0
+        highest = [ceilings[owner][0] if owner in ceilings else self._level[owner] for owner in owners]
+        return min(highest, default=sys.maxsize) - 1, moved
+
+    def _raise_others(self, edges: Iterable[tuple[AnyNode, bool]], target: int) -> None:
+        """Put nodes in no group, which a raised component needs, above it."""
+        level = self._level
+        waiting = [(owner, target + 1) for owner, joins in edges if not joins]
+        while waiting:
+            node, least = waiting.pop()
+            if level[node] < least:
+                level[node] = least
+                waiting.extend([(owner, least + 1) for owner, _ in self._owners[node]])
 
     def _is_only_reduced(self, members: Iterable[AnyNode], inside: frozenset[AnyNode]) -> bool:
         """Whether nothing but reductions needs what some nodes compute."""
