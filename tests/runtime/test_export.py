@@ -19,7 +19,7 @@ import lamella as lm
 import lamella.tensor as lt
 from lamella.codegen.c.export.library import PLAIN_SERVICES
 from lamella.errors import ExportError
-from lamella.ir import DTYPES
+from lamella.ir import DTYPES, ScalarType, Variable, ls
 
 Array = npt.NDArray[Any]
 
@@ -120,7 +120,7 @@ def test_a_library_gives_what_the_function_gives(tmp_path: Path) -> None:
     steps = lm.shared(np.int64(3), name="steps")
     table = np.array([[1.0, np.nan, -0.0], [np.inf, 5e-324, -1.5]])
     scores = lt.exp(-(x * x) / 2) * lt.sin(3 * x) + lt.log1p(x * x)
-    outputs = {
+    outputs: dict[str, Variable[Any]] = {
         "scores": scores,
         "sum": scores.sum(axis=0),
         "softmax": lt.softmax(x, axis=1),
@@ -138,6 +138,7 @@ def test_a_library_gives_what_the_function_gives(tmp_path: Path) -> None:
         "is large": lt.gt(x, 0.3),
         "remainder": n % 2,
         "steps": steps + 1,
+        "number": ls.square(lt.scalar_from_tensor(rate)),
     }
     updates = [(w, w - rate * scores.sum(axis=0)), (steps, steps + 1)]
     f = lm.function([x, n, q, (rate, 0.1)], outputs, updates=updates, name="many things")
@@ -206,11 +207,21 @@ def test_products_need_no_blas(tmp_path: Path) -> None:
     a, b = lt.matrix("a"), lt.matrix("b")
     stack = lt.tensor("stack", dtype="float32", shape=(None, None, None))
     z = lt.cast(a, "complex128") * (1 + 2j)
-    outputs = [a @ b, a.T @ b.T, a.T @ a, a @ b[:, 0], a[0] @ b, (a.T @ a[:, 0])[::-1], 2.5 * (a @ b) + b.T @ a.T]
+    outputs: list[Variable[Any]] = [
+        a @ b,
+        a.T @ b.T,
+        a.T @ a,
+        a @ b[:, 0],
+        a[0] @ b,
+        (a.T @ a[:, 0])[::-1],
+        2.5 * (a @ b) + b.T @ a.T,
+    ]
     outputs += [z @ z.T, z.T @ z[:, 0], lt.matmul(stack, stack.transpose(0, 2, 1)), (a[::-1] @ b[:, ::-1])[:, ::-1]]
     # Whose code asks for an order of axes that these do not lie in: they are copied.
     outputs += [lt.softmax(a.T, axis=None), lt.argmax(a.T), lt.softmax(stack, axis=(0, 2))]
-    f = lm.function([a, b, stack], outputs, name="products")
+    factor = ScalarType("complex64")("factor")  # a number is an array without dimensions
+    outputs += [factor, lt.tensor_from_scalar(ls.mul(factor, factor)) * stack]
+    f = lm.function([a, b, stack, factor], outputs, name="products")
     f.export_c(tmp_path)
     library = Exported(tmp_path, "products", len(outputs))
     rng = np.random.default_rng(1)
@@ -218,6 +229,7 @@ def test_products_need_no_blas(tmp_path: Path) -> None:
         given = [rng.normal(size=shape), rng.normal(size=shape), rng.normal(size=(2, 3, 4)).astype("float32")]
         if shape == (0, 0):
             given = [np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((0, 3, 4), "float32")]
+        given.append(np.array(0.5 - 2j, "complex64"))
         for got, expected in zip(library.call(None, given), f(*given), strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-5 if got.dtype == np.float32 else 1e-12, atol=1e-12)
 

@@ -23,7 +23,7 @@ from lamella.codegen import (
     write_c_library,
 )
 from lamella.errors import ExportError
-from lamella.ir import FunctionGraph, SharedVariable, StorageCell, TensorType, Variable
+from lamella.ir import FunctionGraph, ScalarType, SharedVariable, StorageCell, TensorType, Variable
 from lamella.runtime.inputs import REQUIRED, In
 from lamella.typing_layer import ScheduledGraph
 
@@ -118,8 +118,10 @@ class Exportable:
 
 
 def _tensor_type(variable: Variable[Any], what: str) -> TensorType:
+    if isinstance(variable.type, ScalarType):
+        return TensorType(variable.type.dtype, ())
     if not isinstance(variable.type, TensorType):
-        raise ExportError(f"{what} is of type {variable.type}: a C library takes and gives arrays only")
+        raise ExportError(f"{what} is of type {variable.type}: a C library takes and gives arrays and numbers only")
     return variable.type
 
 

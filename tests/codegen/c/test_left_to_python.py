@@ -9,14 +9,14 @@ from collections import defaultdict
 from typing import Any
 
 from lamella.codegen import write_program
-from lamella.ir import Apply, Elemwise, FunctionGraph, TensorType
+from lamella.ir import Apply, Elemwise, FunctionGraph, ScalarType, TensorType
 from lamella.typing_layer import schedule
 from tests.catalogue.batches import applications
 from tests.catalogue.catalogue import CATALOGUE
 from tests.catalogue.entry import ALL, FLOATS
 
 OBJECTS = "no array"
-"""Stands for values of other Types."""
+"""Stands for values that are neither arrays nor numbers."""
 
 LEFT_TO_PYTHON: dict[str, tuple[str, ...]] = {
     # Scaled by what may be infinite; rewriting makes none of these.
@@ -25,11 +25,11 @@ LEFT_TO_PYTHON: dict[str, tuple[str, ...]] = {
     "OpFromGraph": ALL,
     "Checkpoint": FLOATS,
     "Blockwise": ALL,
-    # What each row is computed by is a graph.
+    # A graph that is run for each row, by the interpreter: units have no loops over steps.
     "MapRows": ("float64",),
-    # Numbers that are no arrays, slices as values.
-    **dict.fromkeys(["Add", "Mul", "ScalarFromTensor", "TensorFromScalar", "MakeSlice", "TakeSlice"], (OBJECTS,)),
-    # Python itself.
+    # A slice as a value is an object of Python's: nothing takes it but Ops that Python computes (this one here is a test's).
+    **dict.fromkeys(["MakeSlice", "TakeSlice"], (OBJECTS,)),
+    # Functions in Python: what they do is theirs.
     "Print": ALL,
     "FromFunctionOp": ("float64", "int32"),
 }
@@ -38,9 +38,9 @@ LEFT_TO_PYTHON: dict[str, tuple[str, ...]] = {
 def dtypes_of(node: Apply[Any]) -> set[str]:
     """The dtypes of a node's inputs, or that it works on something else."""
     types = [v.type for v in (*node.inputs, *node.outputs)]
-    if not all([isinstance(type, TensorType) for type in types]):
+    if not all([isinstance(type, TensorType | ScalarType) for type in types]):
         return {OBJECTS}
-    return {type.dtype for type in types[: node.nin] if isinstance(type, TensorType)}
+    return {type.dtype for type in types[: node.nin] if isinstance(type, TensorType | ScalarType)}
 
 
 def test_the_ops_that_are_left_to_python_are_those_that_are_listed() -> None:

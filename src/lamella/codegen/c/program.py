@@ -16,14 +16,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, final
 
 import attrs
+import numpy as np
 
 from lamella.codegen.c.demand import demand_tables, has_choices
 from lamella.codegen.c.interfaces.user_code import Build, UserCode, c_linker_op
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.step import Array, Object, Place, Step, Storage
+from lamella.codegen.c.step import Array, Object, Place, Step, Storage, array_type_of
 from lamella.codegen.c.unit import KERNEL_NAME, Unit, initializer
 from lamella.errors import LoweringError
-from lamella.ir import Apply, Constant, Elemwise, TensorType, Variable, canonical
+from lamella.ir import Apply, Constant, Elemwise, ScalarType, TensorType, Variable, canonical
 from lamella.typing_layer import ScheduledGraph
 
 __all__ = ["CProgram", "write_program"]
@@ -125,6 +126,8 @@ class _Writer:
 
     def _type_name(self, variable: Variable[Any]) -> str:
         type = variable.type
+        if isinstance(type, ScalarType):
+            return self._unit.number_type(type)
         return self._unit.tensor_type(type) if isinstance(type, TensorType) else self._unit.object_type()
 
     def _write_step(self, node: Apply[Any], number: int) -> _WrittenStep:
@@ -170,14 +173,12 @@ class _Writer:
         names = set(re.findall(r"\b[xz]\d+\b", body))
         lines: list[str] = []
         for i, variable in enumerate(node.inputs):
-            if f"x{i}" in names and isinstance(variable.type, TensorType):
-                c_type = self._unit.array_type(variable.type.ndim)
+            if f"x{i}" in names and (type := array_type_of(variable.type)) is not None:
+                c_type = self._unit.array_type(type.ndim)
                 lines.append(f"const {c_type} x{i} = *(const {c_type} *)operands[{i}];")
         for i, variable in enumerate(node.outputs):
-            if f"z{i}" in names and isinstance(variable.type, TensorType):
-                lines.append(
-                    f"{self._unit.array_type(variable.type.ndim)} *const z{i} = operands[{len(node.inputs) + i}];"
-                )
+            if f"z{i}" in names and (type := array_type_of(variable.type)) is not None:
+                lines.append(f"{self._unit.array_type(type.ndim)} *const z{i} = operands[{len(node.inputs) + i}];")
         if not lines and "operands" not in body:
             lines.append("(void)operands;")
         statements = "\n".join([f"    {line}" for line in (*lines, *step.lines, "return 0;")])
@@ -191,10 +192,11 @@ class _Writer:
 
     def _new_step(self, node: Apply[Any]) -> Step:
         def place(variable: Variable[Any], name: str, is_output: bool) -> Place:
-            if not isinstance(variable.type, TensorType):
+            type = array_type_of(variable.type)
+            if type is None:
                 return Object(name, self._type_name(variable))
-            constant = variable.data if isinstance(variable, Constant) else None
-            return Array(name, variable.type, self._type_name(variable), constant, is_output)
+            constant = np.asarray(variable.data) if isinstance(variable, Constant) else None
+            return Array(name, type, self._type_name(variable), constant, is_output)
 
         escaping = self._scheduled.storage.escaping
         return Step(
@@ -258,8 +260,8 @@ def _stored_in_frame(scheduled: ScheduledGraph) -> dict[Variable[Any], int]:
     total = 0
     for node in scheduled.order:
         for variable in node.outputs:
-            type = variable.type
-            if variable not in scheduled.storage.recyclable or not isinstance(type, TensorType) or None in type.shape:
+            type = array_type_of(variable.type)
+            if variable not in scheduled.storage.recyclable or type is None or None in type.shape:
                 continue
             size = type.numpy_dtype.itemsize
             for length in type.shape:
@@ -272,7 +274,8 @@ def _stored_in_frame(scheduled: ScheduledGraph) -> dict[Variable[Any], int]:
 
 def _place_size(variable: Variable[Any]) -> int:
     """Return the size of a variable in the frame: of an ``lm_array`` with its lengths and strides, or of a pointer."""
-    return (2 + 2 * variable.type.ndim) * _POINTER if isinstance(variable.type, TensorType) else _POINTER
+    type = array_type_of(variable.type)
+    return _POINTER if type is None else (2 + 2 * type.ndim) * _POINTER
 
 
 def _aligned(size: int) -> int:
@@ -295,7 +298,7 @@ def _why_python(step: _WrittenStep) -> str:
     if step.is_of_user:
         return "the C code of its Op is written against Python"
     read = [v for v, used in zip(step.node.inputs, step.reads, strict=True) if used]
-    others = [v for v in (*read, *step.node.outputs) if not isinstance(v.type, TensorType)]
+    others = [v for v in (*read, *step.node.outputs) if array_type_of(v.type) is None]
     return f"it works on a value of type {others[0].type}, which is no array" if others else ""
 
 
@@ -305,5 +308,6 @@ def _op_name(node: Apply[Any]) -> str:
 
 
 def _title(node: Apply[Any]) -> str:
-    types = ", ".join([str(v.type) if isinstance(v.type, TensorType) else type(v.type).__name__ for v in node.inputs])
+    known = (TensorType, ScalarType)
+    types = ", ".join([str(v.type) if isinstance(v.type, known) else type(v.type).__name__ for v in node.inputs])
     return f"{_op_name(node)}({types})"

@@ -22,15 +22,22 @@ import attrs
 from lamella.codegen.c.dtypes import C_DTYPES, CDType
 from lamella.codegen.c.unit import Unit
 from lamella.errors import LoweringError
-from lamella.ir import Apply, Constant, TensorType, Variable
+from lamella.ir import Apply, Constant, ScalarType, TensorType, Type, Variable
 from lamella.typing_layer import Aliases
 
-__all__ = ["Array", "Object", "Place", "Step", "Strided", "integers", "operand_arrays"]
+__all__ = ["Array", "Object", "Place", "Step", "Strided", "array_type_of", "integers", "operand_arrays"]
 
 
 def integers(texts: Sequence[str]) -> str:
     """Return the C expression of an array of integers."""
     return f"(const lm_int[]){{{', '.join(texts)}}}" if texts else "NULL"
+
+
+def array_type_of(type: Type[Any]) -> TensorType | None:
+    """Return the type of the arrays that values of a type are in C: numbers are arrays without dimensions. None for other objects."""
+    if isinstance(type, ScalarType):
+        return TensorType(type.dtype, ())
+    return type if isinstance(type, TensorType) else None
 
 
 @final

@@ -14,7 +14,7 @@ from typing import Final, Self, final
 
 from lamella.codegen.c.dtypes import C_DTYPES
 from lamella.codegen.c.halves import halved
-from lamella.ir import TensorType
+from lamella.ir import ScalarType, TensorType
 
 __all__ = ["KERNEL_NAME", "Unit", "UserText", "support_text"]
 
@@ -105,11 +105,16 @@ class Unit:
         lengths = ", ".join([str(-1 if length is None else length) for length in type.shape])
         shape = f"(const lm_int[]){{{lengths}}}" if type.shape else "NULL"
         c_dtype = C_DTYPES[type.dtype]
-        return self._type(f"{{{c_dtype.code}, {type.ndim}, {c_dtype.itemsize}, {shape}}}")
+        return self._type(f"{{{c_dtype.code}, {type.ndim}, {c_dtype.itemsize}, {shape}, 0}}")
+
+    def number_type(self, type: ScalarType) -> str:
+        """Return the name of the constant that describes a type of numbers that are no arrays."""
+        c_dtype = C_DTYPES[type.dtype]
+        return self._type(f"{{{c_dtype.code}, 0, {c_dtype.itemsize}, NULL, 1}}")
 
     def object_type(self) -> str:
         """Return the name of the constant that describes values that are no arrays."""
-        return self._type("{LM_OBJECT, 0, 0, NULL}")
+        return self._type("{LM_OBJECT, 0, 0, NULL, 0}")
 
     def _type(self, text: str) -> str:
         return self._types.setdefault(text, f"type{len(self._types)}")

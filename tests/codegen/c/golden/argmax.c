@@ -1,8 +1,8 @@
 LM_DECLARE_ARRAY(2);
 
-static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}};
-static const lm_type type1 = {LM_INT64, 1, 8, (const lm_int[]){-1}};
-static const lm_type type2 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}};
+static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}, 0};
+static const lm_type type1 = {LM_INT64, 1, 8, (const lm_int[]){-1}, 0};
+static const lm_type type2 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}, 0};
 
 static inline double combine0(const double acc, const double x)
 {

@@ -1,7 +1,7 @@
 LM_DECLARE_ARRAY(2);
 
-static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}};
-static const lm_type type1 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}};
+static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}, 0};
+static const lm_type type1 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}, 0};
 
 static inline double combine0(const double acc, const double x)
 {

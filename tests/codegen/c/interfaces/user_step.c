@@ -1,8 +1,8 @@
 static const char lm_no_exception[] = "C code of an Op has failed, and has not said why: it set no Python exception";
 
 static const lm_int user_type0_shape[] = {-1};
-static const lm_type user_type0 = {LM_FLOAT64, 1, 8, user_type0_shape};
-static const lm_type user_type1 = {LM_FLOAT64, 0, 8, NULL};
+static const lm_type user_type0 = {LM_FLOAT64, 1, 8, user_type0_shape, 0};
+static const lm_type user_type1 = {LM_FLOAT64, 0, 8, NULL, 0};
 
 static int lm_stage_0;
 C_SUPPORT_CODE_APPLY(node_0)

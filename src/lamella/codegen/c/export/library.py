@@ -165,7 +165,7 @@ def _tables(order: Sequence[Apply[Any]], program: CProgram, interface: ExportInt
         lengths = f"(const lm_int[]){{{shape}}}" if shape else "NULL"
         ndim, itemsize = shared.type.ndim, shared.type.numpy_dtype.itemsize
         arrays.append(
-            f"static const lm_type lm_shared_type{i} = {{LM_{shared.type.dtype.upper()}, {ndim}, {itemsize}, {lengths}}};"
+            f"static const lm_type lm_shared_type{i} = {{LM_{shared.type.dtype.upper()}, {ndim}, {itemsize}, {lengths}, 0}};"
         )
         shared_types.append(f"&lm_shared_type{i}")
     tables = [

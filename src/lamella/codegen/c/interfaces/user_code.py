@@ -31,7 +31,7 @@ from lamella.codegen.c.interfaces.linker_object import (
 from lamella.codegen.c.interfaces.params import op_params, params_type_of
 from lamella.codegen.c.unit import support_text
 from lamella.errors import CompileError, LoweringError, MethodNotDefined
-from lamella.ir import Apply, ScalarOp, TensorType, Type, Variable
+from lamella.ir import Apply, ScalarOp, ScalarType, TensorType, Type, Variable
 
 __all__ = ["Build", "UserCode", "UserNode", "c_linker_op"]
 
@@ -347,11 +347,13 @@ class UserCode:
     def _type(self, type: Type[Any]) -> str:
         """Return the name of the constant that describes a type: for C++ too, which has no addresses of compound literals."""
         name = f"user_type{len(self._types)}"
-        if not isinstance(type, TensorType):
-            return self._types.setdefault(("{LM_OBJECT, 0, 0, NULL}", ""), name)
+        if not isinstance(type, TensorType | ScalarType):
+            return self._types.setdefault(("{LM_OBJECT, 0, 0, NULL, 0}", ""), name)
         c = C_DTYPES[type.dtype]
+        if isinstance(type, ScalarType):
+            return self._types.setdefault((f"{{{c.code}, 0, {c.itemsize}, NULL, 1}}", ""), name)
         lengths = ", ".join([str(-1 if length is None else length) for length in type.shape])
-        return self._types.setdefault((f"{{{c.code}, {type.ndim}, {c.itemsize}, SHAPE}}", lengths), name)
+        return self._types.setdefault((f"{{{c.code}, {type.ndim}, {c.itemsize}, SHAPE, 0}}", lengths), name)
 
     def params(self) -> tuple[Any, ...]:
         """Return the params of each node; None for one that has none."""

@@ -14,6 +14,7 @@ from lamella.codegen.c.lowerings import indexed_elementwise as indexed_elementwi
 from lamella.codegen.c.lowerings import joining as joining
 from lamella.codegen.c.lowerings import matrix_products as matrix_products
 from lamella.codegen.c.lowerings import nonzero as nonzero
+from lamella.codegen.c.lowerings import numbers as numbers
 from lamella.codegen.c.lowerings import ranges as ranges
 from lamella.codegen.c.lowerings import reduced_elementwise as reduced_elementwise
 from lamella.codegen.c.lowerings import reduction as reduction

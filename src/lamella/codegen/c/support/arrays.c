@@ -240,6 +240,28 @@ static PyObject *lm_wrap(lm_array *const array, const lm_type *const type)
     return (PyObject *)view;
 }
 
+/* Return the object for the value of a variable, a new reference. */
+static PyObject *lm_object_of(void *const place, const lm_type *const type)
+{
+    if (type->dtype == LM_OBJECT) return Py_NewRef(*(PyObject **)place);
+    if (!type->is_number) return lm_wrap(place, type);
+    PyArray_Descr *const descr = PyArray_DescrFromType(lm_dtypes[type->dtype].typenum);
+    PyObject *const number = PyArray_Scalar(((lm_array *)place)->data, descr, NULL);
+    Py_DECREF(descr);
+    return number;
+}
+
+/* Return the array for an array, or for a number as the host knows them, a new reference. */
+static PyArrayObject *lm_array_of(PyObject *const value, const lm_type *const type, const char *const what, const int index)
+{
+    if (!type->is_number || !PyArray_IsScalar(value, Generic)) return lm_readable(value, type, what, index);
+    PyObject *const array = PyArray_FromScalar(value, NULL);
+    if (array == NULL) return NULL;
+    PyArrayObject *const object = lm_readable(array, type, what, index);
+    Py_DECREF(array);
+    return object;
+}
+
 /* Note an array object, or a NumPy scalar, as the value of `array`, taking over the reference to it. */
 static int lm_accept(
     lm_call *const call, lm_array *const array, const lm_type *const type, PyObject *value, const int index)

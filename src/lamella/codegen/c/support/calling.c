@@ -53,7 +53,7 @@ static inline void lm_leave(Entry *const entry, Frame *const frame)
 static int lm_take_input(const lm_program *const program, Frame *const frame, const int i, PyObject *const value)
 {
     const lm_type *const type = program->variables[i].type;
-    frame->objects[i] = type->dtype == LM_OBJECT ? Py_NewRef(value) : (PyObject *)lm_readable(value, type, "input", i);
+    frame->objects[i] = type->dtype == LM_OBJECT ? Py_NewRef(value) : (PyObject *)lm_array_of(value, type, "input", i);
     return frame->objects[i] == NULL ? -1 : 0;
 }
 
@@ -91,7 +91,7 @@ static inline int lm_take_results(const lm_program *const program, Frame *const 
     for (int i = 0; i < program->n_outputs; ++i) {
         const lm_type *const type = program->variables[program->outputs[i]].type;
         void *const place = lm_place(program, frame, program->outputs[i]);
-        frame->results[i] = type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)place) : lm_wrap(place, type);
+        frame->results[i] = lm_object_of(place, type);
         if (frame->results[i] == NULL) {
             while (i > 0) Py_DECREF(frame->results[--i]);
             return -1;

@@ -19,7 +19,7 @@ LM_ALONE lm_complex128 lm_digamma_c128(const lm_complex128 z)
     lm_complex128 value = {0, 0};
     if (b == 0) {
         if (a != a || (a <= 0 && a == floor(a))) return (lm_complex128){NAN, NAN}; /* as SciPy has it, of complex numbers */
-        return (lm_complex128){lm_digamma_f64(a), z.im};
+        return (lm_complex128){lm_digamma_f64(a), 0};
     }
     if (a < 0) { /* of 1 - z, whose conjugate has the conjugate value */
         value = lm_pi_cotangent(a, b);

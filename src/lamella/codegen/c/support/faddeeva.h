@@ -78,8 +78,10 @@ LM_ALONE lm_square_exponential lm_exp_of_square(const double a, const double b)
     return (lm_square_exponential){exp(exponent) * (1 + correction), {c - rest * s, s + rest * c}};
 }
 
-/* Where exp overflows, SciPy has the C library's function of complex numbers, and its product: infinities and NaN are as theirs. */
+/* Infinities, NaN, and signs of zeros are as SciPy's, which has no sign where exp underflows, and where it overflows, the C library's function
+   of complex numbers and its product. */
 #define LM_IS_OVERFLOW(a, b) (((a) - (b)) * ((a) + (b)) > 709)
+#define LM_IS_UNDERFLOW(a, b) (((a) - (b)) * ((a) + (b)) < -750)
 
 static inline lm_complex128 lm_erfcx_c128(const lm_complex128 z)
 {
@@ -126,7 +128,9 @@ static inline lm_complex128 lm_erfc_c128(const lm_complex128 z)
         tail = LM_FROM_C(lm_complex128, product);
     } else
         tail = lm_error_tail(terms.sum, a, b);
-    const double re = a == 0 ? 1 : tail.re + terms.residue.re, im = b == 0 ? -0. : tail.im + terms.residue.im;
+    const double re = a == 0 ? 1 : tail.re + terms.residue.re;
+    if ((b == 0 && a != 0) || LM_IS_UNDERFLOW(b, a)) return (lm_complex128){z.re < 0 ? 2 - re : re, 0};
+    const double im = b == 0 ? -0. : tail.im + terms.residue.im;
     return (lm_complex128){z.re < 0 ? 2 - re : re, signbit(z.im) ? -im : im};
 }
 
@@ -136,6 +140,7 @@ static inline lm_complex128 lm_erf_c128(const lm_complex128 z)
     const lm_error_terms terms = lm_error_terms_of(a, b);
     const lm_complex128 tail = lm_error_tail(terms.sum, a, b);
     const double re = a == 0 ? 0 : terms.rest - tail.re, im = b == 0 ? 0 : -terms.residue.im - tail.im;
+    if (LM_IS_UNDERFLOW(b, a)) return (lm_complex128){signbit(z.re) ? -re : re, 0};
     return (lm_complex128){signbit(z.re) ? -re : re, signbit(z.im) ? -im : im};
 }
 

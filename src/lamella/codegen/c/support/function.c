@@ -95,7 +95,9 @@ static inline int lm_take_argument(const Plan *const plan, Frame *const frame, c
     const int rules = PyBytes_AS_STRING(plan->rules)[i];
     if (type->dtype == LM_OBJECT) {
         if (!trusted || (rules & LM_MUTABLE)) return 0;
-    } else if (!PyArray_CheckExact(value))
+    } else if (type->is_number)
+        return lm_take_number(&frame->numbers[i], type, trusted ? 0 : rules, value);
+    else if (!PyArray_CheckExact(value))
         return !trusted && type->ndim == 0 && lm_take_number(&frame->numbers[i], type, rules, value);
     else if (!lm_is_of_type((PyArrayObject *)value, type) || !PyArray_ISBEHAVED_RO((PyArrayObject *)value))
         return 0;

@@ -110,7 +110,7 @@ static int lm_set_template(Entry *const entry)
             *(PyObject **)place = value;
             continue;
         }
-        PyArrayObject *const object = lm_readable(value, variable.type, "constant", i);
+        PyArrayObject *const object = lm_array_of(value, variable.type, "constant", i);
         if (object == NULL) return -1;
         lm_borrow(place, &entry->constant_blocks[i], object);
         PyTuple_SET_ITEM(entry->constants, i, (PyObject *)object); /* the tuple is this function's own */

@@ -41,6 +41,7 @@ typedef struct {
     int ndim;
     lm_int itemsize;
     const lm_int *shape; /* -1 for an unknown length; NULL where there are no dimensions */
+    int is_number;       /* whether the host knows it as a number; here it is an array without dimensions */
 } lm_type;
 
 /* A piece of memory with a count of those who use it. */

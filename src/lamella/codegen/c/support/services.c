@@ -11,8 +11,7 @@ static int lm_host_reference(
     PyObject *const inputs = PyList_New(n_in);
     if (inputs == NULL) return -1;
     for (int i = 0; i < n_in; ++i) {
-        PyObject *const value = in[i].type->dtype == LM_OBJECT ? Py_NewRef(*(PyObject **)in[i].place)
-                                                              : lm_wrap(in[i].place, in[i].type);
+        PyObject *const value = lm_object_of(in[i].place, in[i].type);
         if (value == NULL) {
             Py_DECREF(inputs);
             return -1;
@@ -51,8 +50,7 @@ static int lm_sort(lm_call *const call, const lm_value *const out, const lm_valu
 static void *lm_host_as_object(lm_call *const call, const lm_value *const value)
 {
     (void)call;
-    if (value->type->dtype != LM_OBJECT) return lm_wrap(value->place, value->type);
-    return Py_NewRef(*(PyObject **)value->place);
+    return lm_object_of(value->place, value->type);
 }
 
 static int lm_host_from_object(lm_call *const call, const lm_value *const value, void *const object)
