@@ -8,7 +8,7 @@ element has an accumulator of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import attrs
 import numpy as np
@@ -17,13 +17,18 @@ from lamella.codegen.c.dtypes import C_DTYPES, CDType, literal
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.errors import LoweringError
-from lamella.ir import Add, Mul, ScalarOp
+from lamella.ir import Add, LogicalAnd, LogicalOr, Maximum, Minimum, Mul, ScalarOp
 
 __all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_reducer", "add_reduction", "add_total"]
 
-_BYTES_OF_LANES = 128
-_BLOCKS_OF_LANES = 16
-_STREAMS = 4
+_BYTES_OF_LANES: Final = 128
+_STREAMS: Final = 4
+
+_STEPS_OF_SUMS: Final = 8
+"""Times that something is added to a lane of a sum before another lane is begun, at most: so that the error is no greater than NumPy's."""
+
+_STEPS_BEFORE_LOOKING: Final = 64
+"""Times that elements are combined with a lane before it is seen whether it has reached what nothing changes any more."""
 
 
 @final
@@ -52,6 +57,13 @@ class Reduction:
     def is_ordered(self) -> bool:
         """Whether the order of combining matters for the error."""
         return isinstance(self.op, Add) and C_DTYPES[self.accumulator].kind in "fc"
+
+    @property
+    def final(self) -> int | None:
+        """The accumulator that no element changes any more: of truth values, whether any or whether all are true."""
+        if self.accumulator != "bool" or not isinstance(self.op, LogicalAnd | LogicalOr):
+            return None
+        return int(isinstance(self.op, LogicalOr))
 
     @property
     def goes_forward(self) -> bool:
@@ -103,7 +115,9 @@ def add_reduction(unit: Unit, reduction: Reduction) -> str:
     identity = "NULL"
     if reduction.identity is not None:
         identity = _stored_literal(reduction.identity, acc)
-    parts = [rows, columns, merge, str(element.itemsize), str(acc.itemsize), identity, str(int(reduction.goes_forward))]
+    final = "NULL" if reduction.final is None else _stored_literal(reduction.final, acc)
+    sizes = [str(element.itemsize), str(acc.itemsize)]
+    parts = [rows, columns, merge, *sizes, identity, final, str(int(reduction.goes_forward))]
     return unit.kernel(f"static const lm_reduction {KERNEL_NAME} = {{{', '.join(parts)}}};", "reduction")
 
 
@@ -153,9 +167,7 @@ def add_total(unit: Unit, reduction: Reduction, producer: Producer | None = None
     Its parameters are the length and the address of what is read, what the accumulator begins with (for a function with an identity,
     that), and the parameters of the producer.
     """
-    combine = add_combination(unit, reduction, reduction.element)
-    merge = add_combination(unit, reduction, reduction.accumulator)
-    return unit.kernel(_total(reduction, combine, merge, producer), "total")
+    return unit.kernel(_total(unit, reduction, producer), "total")
 
 
 def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
@@ -173,74 +185,129 @@ def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
     return unit.kernel(f"static inline {computed} {KERNEL_NAME}({parameters})\n{{\n{lines}\n}}", "combine")
 
 
-def _total(reduction: Reduction, combine: str, merge: str, producer: Producer | None) -> str:
+def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
     acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype if producer else reduction.element]
-    lanes = max(8, min(32, _BYTES_OF_LANES // acc.itemsize))
+    combine = add_combination(unit, reduction, reduction.element)
+    merge = add_combination(unit, reduction, reduction.accumulator)
+    lanes = _lanes(acc)
     parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
 
     def element(index: str) -> str:
-        loaded = read.loaded(f"block[{index}]")
+        loaded = read.loaded(f"x[{index}]")
         if producer is None:
             return loaded
         return f"{producer.function}({', '.join([loaded, *[name for _, name in producer.parameters]])})"
 
-    block, head, several = lanes * _BLOCKS_OF_LANES, "lm_int k = 0;", ""
-    if producer is None:
-        # Memory delivers several streams faster than one.
-        block, head = _STREAMS * lanes * _BLOCKS_OF_LANES, f"const lm_int part = m / {_STREAMS * lanes} * {lanes};"
-        streams = _combined(reduction, combine, "lane[j]", [element(f"k + j + {s} * part") for s in range(_STREAMS)])
-        several = f"""
-        lm_int k = 0;
-        for (; k < part; k += {lanes})
+    # What is no number is looked for beside, and is the result in the end: the comparison alone is one instruction.
+    extreme = _add_comparison(unit, reduction) if producer is None else None
+    step = extreme or combine
+
+    def combined(lane: str, *indices: str) -> str:
+        elements = [element(index) for index in indices]
+        statement = f"{lane} = {_combined(reduction, step, lane, elements)};"
+        if extreme is None:
+            return statement
+        pairs = zip(elements[::2], elements[1::2] or elements, strict=True)
+        unordered = " | ".join([f"__builtin_isunordered({x}, {y})" for x, y in pairs])
+        return f"{{ {statement} unordered[j] |= {unordered}; }}"
+
+    # Memory delivers several streams faster than one.
+    streams = _STREAMS if producer is None else 1
+    several = combined("lane[j]", "k + j", *[f"k + j + {s}part" for s in ("", "2 * ", "3 * ")[: streams - 1]])
+    begin = f"for (int j = 0; j < {lanes}; ++j) lane[j] = first;"
+    declared, looked_for, next_segment = f"{acc.computed} lane[{lanes}], total = first;", "", ""
+    if extreme is not None:
+        declared += f"\n    int{acc.bits}_t unordered[{lanes}] = {{0}}, any = 0;"
+        looked_for = f"""
+#pragma omp simd reduction(|:any)
+    for (int j = 0; j < {lanes}; ++j) any |= unordered[j];
+    if (any) {{
+        for (k = 0; x[k] == x[k];) ++k;
+        return x[k];
+    }}"""
+    steps = 0
+    if reduction.is_ordered:
+        # Totals of 1, 2, 4, ... segments wait for their like, as the digits of a binary counter do.
+        steps = _STEPS_OF_SUMS
+        declared += f"\n    {acc.computed} waiting[64][{lanes}];\n    int n_waiting = 0;"
+        next_segment = f"""
+        for (lm_int number = s; number % 2 == 0; number /= 2) {{
+            --n_waiting;
 #pragma omp simd
-            for (int j = 0; j < {lanes}; ++j) lane[j] = {streams};
-        k = {_STREAMS} * part;"""
-    length = "n - i" if not reduction.is_ordered else f"n - i < {block} ? n - i : {block}"
-    # Totals of 1, 2, 4, ... blocks wait for their like, as the digits of a binary counter do.
-    wait = f"""
-        waiting[n_waiting++] = lane[0];
-        for (lm_int number = i / {block} + 1; number % 2 == 0; number /= 2, --n_waiting)
-            waiting[n_waiting - 2] = {merge}(waiting[n_waiting - 2], waiting[n_waiting - 1]);"""
+            for (int j = 0; j < {lanes}; ++j) lane[j] = {merge}(waiting[n_waiting][j], lane[j]);
+        }}
+        if (s == segments) break;
+        memcpy(waiting[n_waiting++], lane, sizeof(lane));
+        {begin}"""
+    elif reduction.final is not None and producer is None:
+        steps = _STEPS_BEFORE_LOOKING
+        next_segment = f"""
+        int is_final = 0;
+#pragma omp simd reduction(|:is_final)
+        for (int j = 0; j < {lanes}; ++j) is_final |= lane[j] == {reduction.final};
+        if (is_final) return {reduction.final};"""
+    loop = f"""
+    for (k = 0; k < part; k += {lanes})
+#pragma omp simd
+        for (int j = 0; j < {lanes}; ++j) {several}"""
+    if steps:
+        loop = f"""
+    lm_int segments = 1;
+    while (steps / segments > {steps}) segments *= 2;
+    k = 0;
+    for (lm_int s = 1; s <= segments; ++s) {{
+        for (const lm_int end = steps * s / segments * {lanes}; k < end; k += {lanes})
+#pragma omp simd
+            for (int j = 0; j < {lanes}; ++j) {several}{next_segment}
+    }}"""
     # Unrolled or made vector code, what is done once would be most of the code.
     return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})
 {{
-    {acc.computed} lane[{lanes}], total = first;{f" {acc.computed} waiting[64];" if reduction.is_ordered else ""}
-    {"int n_waiting = 0;" if reduction.is_ordered else ""}
+    {declared}
+    lm_int k = 0;
     if (n < {lanes}) {{
-        const {read.storage} *const block = x;
 #pragma GCC unroll 1
-        for (lm_int k = 0; k < n; ++k) total = {combine}(total, {element("k")});
+        for (; k < n; ++k) total = {combine}(total, {element("k")});
         return total;
     }}
-    for (lm_int i = 0, m = {length}; i < n; i += m, m = {length}) {{
-        const {read.storage} *const block = x + i;
-        {head}
-        for (int j = 0; j < {lanes}; ++j) lane[j] = first;{several}
-        for (; k + {lanes} <= m; k += {lanes})
+    const lm_int steps = n / {streams * lanes}, part = steps * {lanes};
+    {begin}
+    /* What is left over comes first, where sums are small. */
+    for (k = {streams} * part; k + {lanes} <= n; k += {lanes})
 #pragma omp simd
-            for (int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {element("k + j")});
+        for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}
 #pragma GCC unroll 1
-        for (int j = 0; k < m; ++j, ++k) lane[j] = {combine}(lane[j], {element("k")});
+    for (int j = 0; k < n; ++j, ++k) {combined("lane[j]", "k")}{loop}{looked_for}
 #pragma GCC unroll 1
-        for (int h = {lanes // 2}; h > 0; h /= 2)
+    for (int h = {lanes // 2}; h > 0; h /= 2)
 #pragma GCC unroll 1
-            for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);{
-        wait
-        if reduction.is_ordered
-        else f'''
-        total = {merge}(total, lane[0]);'''
-    }
-    }}
-    {f"while (n_waiting > 0) total = {merge}(total, waiting[--n_waiting]);" if reduction.is_ordered else ""}
-    return total;
+        for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);
+    return {merge}(total, lane[0]);
 }}"""
 
 
+def _lanes(acc: CDType) -> int:
+    return max(8, min(32, _BYTES_OF_LANES // acc.itemsize))
+
+
+def _add_comparison(unit: Unit, reduction: Reduction) -> str | None:
+    """Add the function that gives the greater or the lesser of two floats, of which none is NaN; return its name, or None for other reductions."""
+    acc = C_DTYPES[reduction.accumulator]
+    if not isinstance(reduction.op, Maximum | Minimum) or acc.name not in ("float32", "float64"):
+        return None
+    if reduction.element != reduction.accumulator:
+        return None
+    sign = ">" if isinstance(reduction.op, Maximum) else "<"
+    c_type = acc.computed
+    text = f"static inline {c_type} {KERNEL_NAME}(const {c_type} x, const {c_type} y) {{ return x {sign} y ? x : y; }}"
+    return unit.kernel(text, "compare")
+
+
 def _combined(reduction: Reduction, combine: str, so_far: str, elements: Sequence[str]) -> str:
-    """Return the expression of what an accumulator and some elements are together."""
-    if isinstance(reduction.op, Add) and reduction.element == reduction.accumulator:
+    """Return the expression of what an accumulator and some elements, 1 or 4, are together."""
+    if len(elements) == 4 and reduction.element == reduction.accumulator and not isinstance(reduction.op, Mul):
         first, second, third, fourth = elements
         return f"{combine}({so_far}, {combine}({combine}({first}, {second}), {combine}({third}, {fourth})))"
     for text in elements:
@@ -249,38 +316,22 @@ def _combined(reduction: Reduction, combine: str, so_far: str, elements: Sequenc
 
 
 def _add_rows(unit: Unit, reduction: Reduction) -> str:
-    """Add the function that reduces short rows, one after another."""
+    """Add the function that reduces rows, one after another."""
     acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
     combine = add_combination(unit, reduction, reduction.element)
     merge = add_combination(unit, reduction, reduction.accumulator)
-    lanes = max(8, min(32, _BYTES_OF_LANES // acc.itemsize))
-    first = x.loaded("row[j]")
-    if reduction.identity is not None and x is not acc:
-        first = f"{combine}({literal(reduction.identity, acc.name)}, {first})"
-    # Unrolled or made vector code, the folding and the rest would be most of the code.
+    first = "so_far" if reduction.identity is None else literal(reduction.identity, acc.name)
     return unit.kernel(
         f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {{
     {acc.storage} *const to = ({acc.storage} *)accumulators;
     for (lm_int r = 0; r < m; ++r) {{
         const {x.storage} *const row = (const {x.storage} *)(x + r * by);
-        {acc.computed} so_far = {acc.loaded("to[r]")}, lane[{lanes}];
-        lm_int k = 0;
-        if (n >= {lanes}) {{
-            for (int j = 0; j < {lanes}; ++j) lane[j] = {first};
-            for (k = {lanes}; k + {lanes} <= n; k += {lanes})
-#pragma omp simd
-                for (int j = 0; j < {lanes}; ++j) lane[j] = {combine}(lane[j], {x.loaded("row[k + j]")});
+        {acc.computed} so_far = {acc.loaded("to[r]")};
+        if (n >= {_lanes(acc)}) so_far = {merge}(so_far, {add_total(unit, reduction)}(n, row, {first}));
+        else
 #pragma GCC unroll 1
-            for (int j = 0; k < n; ++j, ++k) lane[j] = {combine}(lane[j], {x.loaded("row[k]")});
-#pragma GCC unroll 1
-            for (int h = {lanes // 2}; h > 0; h /= 2)
-#pragma GCC unroll 1
-                for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);
-            so_far = {merge}(so_far, lane[0]);
-        }}
-#pragma GCC unroll 1
-        for (; k < n; ++k) so_far = {combine}(so_far, {x.loaded("row[k]")});
+            for (lm_int k = 0; k < n; ++k) so_far = {combine}(so_far, {x.loaded("row[k]")});
         to[r] = {acc.stored("so_far")};
     }}
 }}""",

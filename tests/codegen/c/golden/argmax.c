@@ -10,38 +10,40 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
+static inline double compare0(const double x, const double y) { return x > y ? x : y; }
+
 LM_ALONE double total0(const lm_int n, const double *const x, const double first)
 {
     double lane[16], total = first;
-    
+    int64_t unordered[16] = {0}, any = 0;
+    lm_int k = 0;
     if (n < 16) {
-        const double *const block = x;
 #pragma GCC unroll 1
-        for (lm_int k = 0; k < n; ++k) total = combine0(total, block[k]);
+        for (; k < n; ++k) total = combine0(total, x[k]);
         return total;
     }
-    for (lm_int i = 0, m = n - i; i < n; i += m, m = n - i) {
-        const double *const block = x + i;
-        const lm_int part = m / 64 * 16;
-        for (int j = 0; j < 16; ++j) lane[j] = first;
-        lm_int k = 0;
-        for (; k < part; k += 16)
+    const lm_int steps = n / 64, part = steps * 16;
+    for (int j = 0; j < 16; ++j) lane[j] = first;
+    /* What is left over comes first, where sums are small. */
+    for (k = 4 * part; k + 16 <= n; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 16; ++j) lane[j] = combine0(combine0(combine0(combine0(lane[j], block[k + j + 0 * part]), block[k + j + 1 * part]), block[k + j + 2 * part]), block[k + j + 3 * part]);
-        k = 4 * part;
-        for (; k + 16 <= m; k += 16)
+        for (int j = 0; j < 16; ++j) { lane[j] = compare0(lane[j], x[k + j]); unordered[j] |= __builtin_isunordered(x[k + j], x[k + j]); }
+#pragma GCC unroll 1
+    for (int j = 0; k < n; ++j, ++k) { lane[j] = compare0(lane[j], x[k]); unordered[j] |= __builtin_isunordered(x[k], x[k]); }
+    for (k = 0; k < part; k += 16)
 #pragma omp simd
-            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], block[k + j]);
-#pragma GCC unroll 1
-        for (int j = 0; k < m; ++j, ++k) lane[j] = combine0(lane[j], block[k]);
-#pragma GCC unroll 1
-        for (int h = 8; h > 0; h /= 2)
-#pragma GCC unroll 1
-            for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
-        total = combine0(total, lane[0]);
+        for (int j = 0; j < 16; ++j) { lane[j] = compare0(lane[j], compare0(compare0(x[k + j], x[k + j + part]), compare0(x[k + j + 2 * part], x[k + j + 3 * part]))); unordered[j] |= __builtin_isunordered(x[k + j], x[k + j + part]) | __builtin_isunordered(x[k + j + 2 * part], x[k + j + 3 * part]); }
+#pragma omp simd reduction(|:any)
+    for (int j = 0; j < 16; ++j) any |= unordered[j];
+    if (any) {
+        for (k = 0; x[k] == x[k];) ++k;
+        return x[k];
     }
-    
-    return total;
+#pragma GCC unroll 1
+    for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+        for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
+    return combine0(total, lane[0]);
 }
 
 static void row0(const lm_int n, char *const *const rows)

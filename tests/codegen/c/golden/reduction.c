@@ -10,28 +10,58 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
+LM_ALONE double total0(const lm_int n, const double *const x, const double first)
+{
+    double lane[16], total = first;
+    double waiting[64][16];
+    int n_waiting = 0;
+    lm_int k = 0;
+    if (n < 16) {
+#pragma GCC unroll 1
+        for (; k < n; ++k) total = combine0(total, x[k]);
+        return total;
+    }
+    const lm_int steps = n / 64, part = steps * 16;
+    for (int j = 0; j < 16; ++j) lane[j] = first;
+    /* What is left over comes first, where sums are small. */
+    for (k = 4 * part; k + 16 <= n; k += 16)
+#pragma omp simd
+        for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], x[k + j]);
+#pragma GCC unroll 1
+    for (int j = 0; k < n; ++j, ++k) lane[j] = combine0(lane[j], x[k]);
+    lm_int segments = 1;
+    while (steps / segments > 8) segments *= 2;
+    k = 0;
+    for (lm_int s = 1; s <= segments; ++s) {
+        for (const lm_int end = steps * s / segments * 16; k < end; k += 16)
+#pragma omp simd
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], combine0(combine0(x[k + j], x[k + j + part]), combine0(x[k + j + 2 * part], x[k + j + 3 * part])));
+        for (lm_int number = s; number % 2 == 0; number /= 2) {
+            --n_waiting;
+#pragma omp simd
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(waiting[n_waiting][j], lane[j]);
+        }
+        if (s == segments) break;
+        memcpy(waiting[n_waiting++], lane, sizeof(lane));
+        for (int j = 0; j < 16; ++j) lane[j] = first;
+    }
+#pragma GCC unroll 1
+    for (int h = 8; h > 0; h /= 2)
+#pragma GCC unroll 1
+        for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
+    return combine0(total, lane[0]);
+}
+
 LM_ALONE void rows0(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {
     double *const to = (double *)accumulators;
     for (lm_int r = 0; r < m; ++r) {
         const double *const row = (const double *)(x + r * by);
-        double so_far = to[r], lane[16];
-        lm_int k = 0;
-        if (n >= 16) {
-            for (int j = 0; j < 16; ++j) lane[j] = row[j];
-            for (k = 16; k + 16 <= n; k += 16)
-#pragma omp simd
-                for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], row[k + j]);
+        double so_far = to[r];
+        if (n >= 16) so_far = combine0(so_far, total0(n, row, 0x0.0p+0));
+        else
 #pragma GCC unroll 1
-            for (int j = 0; k < n; ++j, ++k) lane[j] = combine0(lane[j], row[k]);
-#pragma GCC unroll 1
-            for (int h = 8; h > 0; h /= 2)
-#pragma GCC unroll 1
-                for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
-            so_far = combine0(so_far, lane[0]);
-        }
-#pragma GCC unroll 1
-        for (; k < n; ++k) so_far = combine0(so_far, row[k]);
+            for (lm_int k = 0; k < n; ++k) so_far = combine0(so_far, row[k]);
         to[r] = so_far;
     }
 }
@@ -52,7 +82,7 @@ LM_ALONE void columns0(const lm_int n, const lm_int m, const char *const x, cons
     }
 }
 
-static const lm_reduction reduction0 = {rows0, columns0, columns0, 8, 8, &(const double){0x0.0p+0}, 0};
+static const lm_reduction reduction0 = {rows0, columns0, columns0, 8, 8, &(const double){0x0.0p+0}, NULL, 0};
 
 static const lm_reducer reducer0 = {
     NULL, 1, 1, 1, (const lm_int[]){8, 8}, (const int[]){-1},

@@ -83,11 +83,12 @@ typedef struct {
 
 /* How elements are combined with accumulators. Both lie side by side, but for rows of elements, which are `by` bytes apart. */
 typedef struct {
-    void (*rows)(lm_int n, lm_int m, const char *x, lm_int by, char *to);    /* each of `m` rows of few elements with one of `m` */
+    void (*rows)(lm_int n, lm_int m, const char *x, lm_int by, char *to);    /* each of `m` rows with one of `m` accumulators */
     void (*columns)(lm_int n, lm_int m, const char *x, lm_int by, char *to); /* `m` rows of `n` with `n` accumulators */
     void (*merge)(lm_int n, lm_int m, const char *x, lm_int by, char *to);   /* as `columns`, for rows of accumulators */
     lm_int size, accumulator_size;
     const void *identity; /* what accumulators begin with; NULL for any of the elements */
+    const void *final;    /* an accumulator that no element changes any more; NULL where there is none */
     int goes_forward;     /* elements are not taken backward, even if they lie so: signs of zeros would change */
 } lm_reduction;
 

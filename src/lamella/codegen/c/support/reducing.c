@@ -1,16 +1,14 @@
 /* Reductions: elements, as they lie in memory or as a kernel computes them, are combined with the accumulators they belong to.
 
-   The two innermost axes of a nest of loops are gone through in tiles. A vector is reduced as a matrix, whose rows are added to each other
-   first: memory delivers several streams faster than one, and sums are made pairwise. Which elements are added up with which depends
-   on shapes alone, not on how many threads there are. */
+   The two innermost axes of a nest of loops are gone through in tiles. Sums are made pairwise: inside of a tile, and of the sums of tiles,
+   which wait for their like. Which elements are added up with which depends on shapes alone, not on how many threads there are. */
 
-/* Elements in a row that are reduced without making a matrix of them. */
+/* Elements of a vector that are too few for anything but computing them all and reducing them; accumulators that are combined as they are. */
 #define LM_SHORT 128
 
-/* A vector that is longer is gone through in runs, of which some are added to each other. */
-#define LM_LONG_VECTOR 4096
-#define LM_RUN 1024
-#define LM_RUNS 16
+/* Rows that are combined element by element before the accumulators are, and how many elements these have at most. */
+#define LM_COMBINED_ROWS 16
+#define LM_LONGEST_COMBINED 1024
 
 /* Bytes of elements that are computed at once. */
 #define LM_COMPUTED_BYTES 16384
@@ -31,19 +29,22 @@ typedef struct {
     lm_int *step;    /* for each axis, the stride of each operand */
     char **data;
     int axis;        /* what is divided into pieces */
-    lm_int piece;
+    lm_int pieces, grain; /* how many, about equally long; multiples of this */
+    int *is_final;   /* where the only accumulator has pieces: whether one of these says what the result is; else NULL */
     char *partial;   /* accumulators of the pieces; NULL where each piece has a part of the others to itself */
     lm_int partial_size;
-    lm_int rest;     /* elements behind the last of the innermost rows */
     lm_int tile;     /* elements that are computed at once */
     const lm_int *place; /* for each output, where in the accumulators of a piece its own are; -1 for elements as such */
 } lm_reducing;
 
-/* Totals of 1, 2, 4, ... tiles wait for their like, as the digits of a binary counter do. */
+/* Totals of tiles wait for their like: they are the leaves of a tree whose branches divide all elements into halves, as nearly as tiles allow. */
 typedef struct {
     char *to;        /* the accumulator that they belong to */
-    lm_int count;
+    double all;      /* elements of it */
+    lm_int done;     /* elements of the totals that came */
+    uint64_t middle; /* where among all elements the last total had its middle */
     int n;
+    uint64_t border[64]; /* between a total that waits and the one before: the less, the deeper in the tree are they together */
     _Alignas(LM_LARGEST_ITEM) char total[64][LM_LARGEST_ITEM];
 } lm_waiting;
 
@@ -53,28 +54,37 @@ typedef struct {
     char *const *computed; /* for each result, memory for elements */
 } lm_scratch;
 
-static void lm_finish_waiting(lm_waiting *const waiting, const lm_reduction *const how)
+/* Combine the last of the totals that wait with the one before it. */
+static void lm_combine_last(lm_waiting *const waiting, const lm_reduction *const how)
 {
-    while (waiting->n > 1) {
-        --waiting->n;
-        how->merge(1, 1, waiting->total[waiting->n], 0, waiting->total[waiting->n - 1]);
-    }
-    if (waiting->n == 1) how->merge(1, 1, waiting->total[0], 0, waiting->to);
-    waiting->n = 0;
-    waiting->count = 0;
+    --waiting->n;
+    how->merge(1, 1, waiting->total[waiting->n], 0, waiting->total[waiting->n - 1]);
 }
 
-static void lm_add_total(lm_waiting *const waiting, const lm_reduction *const how, const char *const total, char *const to)
+static void lm_finish_waiting(lm_waiting *const waiting, const lm_reduction *const how)
+{
+    while (waiting->n > 1) lm_combine_last(waiting, how);
+    if (waiting->n == 1) how->merge(1, 1, waiting->total[0], 0, waiting->to);
+    waiting->n = 0;
+    waiting->done = 0;
+}
+
+/* Add the total of `count` elements of the accumulator at `to`. The border to the total before is the highest digit in which the middles of the
+   two differ: between two borders of one digit there is a higher one. */
+static void lm_add_total(
+    lm_waiting *const waiting, const lm_reduction *const how, const lm_int count, const char *const total, char *const to)
 {
     if (waiting->to != to) {
         lm_finish_waiting(waiting, how);
         waiting->to = to;
     }
+    const double middle = ((double)waiting->done + (double)count / 2) / waiting->all;
+    const uint64_t digits = (uint64_t)((middle < 1 ? middle : 1) * 0x1p62), border = digits ^ waiting->middle;
+    while (waiting->n > 1 && waiting->border[waiting->n - 1] <= border) lm_combine_last(waiting, how);
+    waiting->border[waiting->n] = border;
+    waiting->middle = digits;
+    waiting->done += count;
     memcpy(waiting->total[waiting->n++], total, (size_t)how->accumulator_size);
-    for (lm_int number = ++waiting->count; number % 2 == 0; number /= 2) {
-        --waiting->n;
-        how->merge(1, 1, waiting->total[waiting->n], 0, waiting->total[waiting->n - 1]);
-    }
 }
 
 /* Begin `n` accumulators, where one of those that they are combined with in the end is at `to`. */
@@ -104,56 +114,45 @@ static void lm_reduce_lanes(const lm_reduction *const how, char *const lanes, lm
     how->merge(1, 1, lanes, 0, to);
 }
 
-/* Combine a vector with one accumulator, given memory for a fourth as many. */
-static void lm_reduce_vector(const lm_reduction *const how, const lm_int n, const char *const x, char *const lanes, char *const to)
-{
-    if (n <= LM_SHORT) {
-        how->rows(n, 1, x, 0, to);
-        return;
-    }
-    const lm_int width = n / 64 * 16;
-    lm_begin_columns(how, lanes, width, x);
-    how->columns(width, 4, x, width * how->size, lanes);
-    for (lm_int done = 4 * width; done < n; done += width)
-        how->columns(n - done < width ? n - done : width, 1, x + done * how->size, 0, lanes);
-    lm_reduce_lanes(how, lanes, width, to);
-}
-
 /* Combine all elements of `m` rows with one accumulator. */
 static void lm_reduce_all(
     const lm_scratch *const scratch, lm_waiting *const waiting, const lm_reduction *const how, const lm_int n, const lm_int m,
     const char *const x, const lm_int by, char *const to)
 {
     _Alignas(LM_LARGEST_ITEM) char total[LM_LARGEST_ITEM];
-    if (m == 1 || (by == n * how->size && n * m <= LM_LONG_VECTOR)) {
+    if (m == 1 || by == n * how->size) {
+        if (how->final != NULL) {
+            how->rows(n * m, 1, x, 0, to);
+            return;
+        }
         lm_begin_lanes(how, total, 1, to);
-        lm_reduce_vector(how, n * m, x, scratch->lanes, total);
-        lm_add_total(waiting, how, total, to);
+        how->rows(n * m, 1, x, 0, total);
+        lm_add_total(waiting, how, n * m, total, to);
         return;
     }
-    const lm_int most = LM_RUNS * (n < LM_RUN / LM_RUNS ? 4 : 1);
+    const lm_int most = n > LM_LONGEST_COMBINED ? 1 : LM_COMBINED_ROWS * (n < 64 ? 4 : 1);
     for (lm_int r = 0; r < m; r += most) {
+        if (most == 1) {
+            lm_reduce_all(scratch, waiting, how, n, 1, x + r * by, by, to);
+            continue;
+        }
+        const lm_int high = m - r < most ? m - r : most;
         lm_begin_columns(how, scratch->lanes, n, x + r * by);
-        how->columns(n, m - r < most ? m - r : most, x + r * by, by, scratch->lanes);
+        how->columns(n, high, x + r * by, by, scratch->lanes);
         lm_begin_lanes(how, total, 1, to);
         lm_reduce_lanes(how, scratch->lanes, n, total);
-        lm_add_total(waiting, how, total, to);
+        lm_add_total(waiting, how, n * high, total, to);
     }
 }
 
 /* Combine each of `m` rows with an accumulator of its own, `apart` bytes from the one before it. */
 static void lm_reduce_rows(
-    const lm_scratch *const scratch, const lm_reduction *const how, const lm_int n, const lm_int m, const char *const x,
-    const lm_int by, char *const to, const lm_int apart)
+    const lm_reduction *const how, const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const to,
+    const lm_int apart)
 {
-    if (n <= LM_SHORT && apart == how->accumulator_size) how->rows(n, m, x, by, to);
+    if (apart == how->accumulator_size) how->rows(n, m, x, by, to);
     else
-        for (lm_int r = 0; r < m; ++r) {
-            _Alignas(LM_LARGEST_ITEM) char total[LM_LARGEST_ITEM];
-            lm_begin_lanes(how, total, 1, to + r * apart);
-            lm_reduce_vector(how, n, x + r * by, scratch->lanes, total);
-            how->merge(1, 1, total, 0, to + r * apart);
-        }
+        for (lm_int r = 0; r < m; ++r) how->rows(n, 1, x + r * by, 0, to + r * apart);
 }
 
 /* Combine each of `n` columns with an accumulator of its own. */
@@ -191,7 +190,7 @@ static void lm_reduce_tile(
 {
     const int columns = across != 0 && n > 1, rows = down != 0 && m > 1;
     if (!columns && !rows) lm_reduce_all(scratch, &scratch->waiting[output], how, n, m, x, by, to);
-    else if (!columns) lm_reduce_rows(scratch, how, n, m, x, by, to, down);
+    else if (!columns) lm_reduce_rows(how, n, m, x, by, to, down);
     else if (!rows) lm_reduce_columns(how, n, m, x, by, to, across);
     else
         for (lm_int r = 0; r < m; ++r) lm_reduce_columns(how, n, 1, x + r * by, by, to + r * down, across);
@@ -257,12 +256,25 @@ static void lm_compute_tile(
     }
 }
 
+static lm_int lm_rounded_up(const lm_int x, const lm_int to) { return (x + to - 1) / to * to; }
+
 /* Whether all outputs but elements as such are reduced along an axis, or (`kept`) none is. */
 static int lm_all_reduce(const lm_reducing *const r, const int axis, const int kept)
 {
     for (int k = 0; k < r->how->n_outputs; ++k)
         if (r->how->outputs[k].reduction != NULL && (r->step[axis * r->n + k] != 0) != kept) return 0;
     return 1;
+}
+
+/* Whether one accumulator is all that comes out, and may be such that no element changes it any more. */
+static int lm_may_be_final(const lm_reducer *const how)
+{
+    return how->n_outputs == 1 && how->outputs[0].reduction != NULL && how->outputs[0].reduction->final != NULL;
+}
+
+static int lm_is_final(const lm_reduction *const how, const char *const accumulator)
+{
+    return memcmp(accumulator, how->final, (size_t)how->accumulator_size) == 0;
 }
 
 /* Go through the two innermost axes: `m` rows of `n` elements. */
@@ -272,10 +284,14 @@ static void lm_reduce_plane(
 {
     const lm_reducer *const how = r->how;
     const int is_direct = how->elements == NULL && (n == 1 || across[how->n_outputs] == how->sizes[0]);
-    const lm_int strip = n < LM_STRIP ? n : LM_STRIP;
-    /* Several rows are added to accumulators at once. */
+    const int along = lm_all_reduce(r, r->depth - 1, 0);
+    const lm_int strip = n < LM_STRIP || along ? n : LM_STRIP;
+    /* Several rows are added to accumulators at once. A vector is cut into equal tiles, in a number of which totals have no odd one. */
     const lm_int most = is_direct ? strip : lm_all_reduce(r, r->depth - 1, 1) ? r->tile / 4 : r->tile;
-    const lm_int width = strip < most ? strip : most, height = is_direct ? m : r->tile / width;
+    lm_int width = strip;
+    while (width > most) width = along ? lm_rounded_up((width + 1) / 2, 16) : most;
+    const lm_int height = is_direct ? m : r->tile / width;
+    const lm_reduction *const only = lm_may_be_final(how) && across[0] == 0 && down[0] == 0 ? how->outputs[0].reduction : NULL;
 
     char *at[r->n];
     const char *x[how->n_results];
@@ -285,6 +301,7 @@ static void lm_reduce_plane(
         for (lm_int i = 0; i < m; i += height) {
             const lm_int high = m - i < height ? m - i : height;
             for (lm_int c = s; c < end; c += width) {
+                if (only != NULL && lm_is_final(only, data[0])) return;
                 const lm_int wide = end - c < width ? end - c : width;
                 for (int k = 0; k < r->n; ++k) at[k] = data[k] + i * down[k] + c * across[k];
                 lm_compute_tile(r, scratch, wide, high, at, down, across, x, by);
@@ -304,14 +321,17 @@ static void lm_reduce_piece(void *const context, const int number)
 {
     const lm_reducing *const r = context;
     const lm_reducer *const how = r->how;
-    const lm_int begin = number * r->piece;
+    if (r->is_final != NULL && __atomic_load_n(r->is_final, __ATOMIC_RELAXED)) return;
+    const lm_int grains = r->length[r->axis] / r->grain;
+    const lm_int begin = grains * number / r->pieces * r->grain;
+    const lm_int end = number + 1 < r->pieces ? grains * (number + 1) / r->pieces * r->grain : r->length[r->axis];
     lm_int length[r->depth], index[r->depth];
     char *at[r->n];
     for (int i = 0; i < r->depth; ++i) {
         length[i] = r->length[i];
         index[i] = 0;
     }
-    length[r->axis] = length[r->axis] - begin < r->piece ? length[r->axis] - begin : r->piece;
+    length[r->axis] = end - begin;
     for (int k = 0; k < r->n; ++k) {
         const int is_partial = r->partial != NULL && k < how->n_outputs && r->place[k] >= 0;
         char *const base = is_partial ? r->partial + number * r->partial_size + r->place[k] : r->data[k];
@@ -321,27 +341,25 @@ static void lm_reduce_piece(void *const context, const int number)
     lm_int largest = 0, size = 0;
     for (int k = 0; k < how->n_outputs; ++k) {
         waiting[k].to = NULL;
-        waiting[k].count = 0;
+        waiting[k].all = 1;
+        waiting[k].done = 0;
+        waiting[k].middle = 0;
         waiting[k].n = 0;
+        for (int i = 0; i < r->depth; ++i)
+            if (r->step[i * r->n + k] == 0) waiting[k].all *= (double)length[i];
         const lm_reduction *const reduction = how->outputs[k].reduction;
         if (reduction != NULL && reduction->accumulator_size > largest) largest = reduction->accumulator_size;
     }
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
-    _Alignas(64) char lanes[LM_LONG_VECTOR * largest + 1], memory[size * r->tile];
+    _Alignas(64) char lanes[LM_LONGEST_COMBINED * largest + 1], memory[size * r->tile];
     char *computed[how->n_results];
     size = 0;
     for (int k = 0; k < how->n_results; size += how->sizes[k++]) computed[k] = memory + size * r->tile;
     const lm_scratch scratch = {waiting, lanes, computed};
     const int inner = r->depth - 1, outer = r->depth - 2;
     const lm_int *const down = r->step + outer * r->n, *const across = r->step + inner * r->n;
-    const int has_rest = r->rest > 0 && (r->axis != outer || begin + r->piece >= r->length[outer]);
     for (;;) {
         lm_reduce_plane(r, &scratch, length[inner], length[outer], at, down, across);
-        if (has_rest) {
-            char *behind[r->n];
-            for (int k = 0; k < r->n; ++k) behind[k] = at[k] + length[outer] * down[k];
-            lm_reduce_plane(r, &scratch, r->rest, 1, behind, down, across);
-        }
         int axis = outer - 1;
         for (; axis >= 0; --axis) {
             const lm_int *const step = r->step + axis * r->n;
@@ -354,6 +372,7 @@ static void lm_reduce_piece(void *const context, const int number)
     }
     for (int k = 0; k < how->n_outputs; ++k)
         if (how->outputs[k].reduction != NULL) lm_finish_waiting(&waiting[k], how->outputs[k].reduction);
+    if (r->is_final != NULL && lm_is_final(how->outputs[0].reduction, at[0])) __atomic_store_n(r->is_final, 1, __ATOMIC_RELAXED);
 }
 
 /* Give accumulators their first values: the identity, or the first of the elements. `lm_nest` goes where the strides of accumulators
@@ -386,14 +405,6 @@ static int lm_axis_to_divide(const lm_reducing *const r, const int kept)
         if (best < 0 || r->length[axis] > r->length[best]) best = axis;
     }
     return best;
-}
-
-static lm_int lm_rounded_up(const lm_int x, const lm_int to) { return (x + to - 1) / to * to; }
-
-static void lm_reduce_pieces(lm_call *const call, lm_reducing *const r)
-{
-    const lm_int n = (r->length[r->axis] + r->piece - 1) / r->piece;
-    lm_parallel(call, (int)n, lm_reduce_piece, r);
 }
 
 /* Copy accumulators while others are let run. */
@@ -431,12 +442,16 @@ static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int
     lm_int total = 1;
     for (int i = 0; i < r->depth; ++i) total *= r->length[i];
     if (most > total / 16 / accumulators) most = total / 16 / accumulators;
-    r->piece = most < 2 ? r->length[r->axis] : (r->length[r->axis] + most - 1) / most;
-    const lm_int n = (r->length[r->axis] + r->piece - 1) / r->piece;
+    if (most > r->length[r->axis]) most = r->length[r->axis];
+    lm_int n = 1;
+    while (2 * n <= most) n *= 2;
+    r->pieces = n;
     if (n < 2) {
-        lm_reduce_pieces(call, r);
+        lm_reduce_piece(r, 0);
         return 0;
     }
+    int is_final = 0;
+    if (accumulators == 1 && lm_may_be_final(how)) r->is_final = &is_final;
     char *const memory = malloc((size_t)(n * size + LM_ALIGNMENT));
     if (memory == NULL) return -1;
     r->partial = (char *)(((uintptr_t)memory + LM_ALIGNMENT - 1) / LM_ALIGNMENT * LM_ALIGNMENT);
@@ -457,7 +472,7 @@ static int lm_reduce_partially(lm_call *const call, lm_reducing *const r, lm_int
                 reduction->accumulator_size, r->depth, kept, r->partial + p * size + place[k], strides + k * r->depth,
                 r->data[k], from);
     }
-    lm_reduce_pieces(call, r);
+    lm_parallel(call, (int)n, lm_reduce_piece, r);
     for (int k = 0; k < how->n_outputs; ++k) {
         if (place[k] < 0) continue;
         const lm_reduction *const reduction = how->outputs[k].reduction;
@@ -482,8 +497,9 @@ static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
     lm_int total = 1;
     for (int i = 0; i < r->depth; ++i) total *= r->length[i];
     r->partial = NULL;
+    r->is_final = NULL;
     r->axis = 0;
-    r->piece = r->length[0];
+    r->pieces = r->grain = 1;
     if (total < 2 * LM_PIECE) {
         lm_reduce_piece(r, 0);
         return 0;
@@ -494,33 +510,11 @@ static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
     if (kept < 0) return lm_reduce_partially(call, r, most);
     /* Each of the innermost accumulators takes its elements in the same order, however they are divided: into few pieces, then. */
     const int is_innermost = kept == r->depth - 1;
-    const lm_int n = is_innermost ? (call->threads > 1 ? call->threads : 1) : most;
-    r->piece = lm_rounded_up((r->length[kept] + n - 1) / n, is_innermost ? 64 : 4);
-    lm_reduce_pieces(call, r);
+    r->grain = is_innermost ? 64 : 4;
+    const lm_int n = is_innermost ? (call->threads > 1 ? call->threads : 1) : most, grains = r->length[kept] / r->grain;
+    r->pieces = n < grains ? n : grains < 1 ? 1 : grains;
+    lm_parallel(call, (int)r->pieces, lm_reduce_piece, r);
     return 0;
-}
-
-/* Make runs of a long innermost axis that is reduced, and a rest. */
-static void lm_divide_into_runs(lm_reducing *const r)
-{
-    const int inner = r->depth - 1, n = r->n;
-    const lm_int length = r->length[inner];
-    r->rest = 0;
-    if (length <= LM_LONG_VECTOR || !lm_all_reduce(r, inner, 0)) return;
-    lm_int *const of_runs = r->step + inner * n, *const inside = of_runs + n;
-    for (int k = 0; k < n; ++k) {
-        inside[k] = of_runs[k];
-        of_runs[k] *= LM_RUN;
-    }
-    r->length[inner] = length / LM_RUN;
-    r->length[inner + 1] = LM_RUN;
-    r->rest = length % LM_RUN;
-    ++r->depth;
-    if (r->depth == 3 && r->length[0] == 1) {
-        ++r->length;
-        r->step += n;
-        --r->depth;
-    }
 }
 
 /* Go along axes the other way where that is how what is read lies in memory. `step` has the strides of all axes for each operand. */
@@ -592,8 +586,8 @@ static int lm_reduce(
         lm_begin_accumulators(call, reduction, ndim, shape, data[k], strides[k], first, first_strides);
     }
     if (total == 0 || (ndim == 1 && total <= LM_SHORT && lm_reduce_few(how, total, data, strides))) return 0;
-    /* An axis of length 1 may come first, and the innermost one may become two. */
-    lm_int length[ndim + 3], step[(ndim + 3) * n];
+    /* An axis of length 1 may come first. */
+    lm_int length[ndim + 2], step[(ndim + 2) * n];
     lm_int turned[n * ndim + 1];
     const lm_int *turned_strides[n];
     char *at[n];
@@ -616,7 +610,6 @@ static int lm_reduce(
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
     r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < 256 ? 256 : LM_COMPUTED_BYTES / size, 64);
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
-    lm_divide_into_runs(&r);
     const int status = lm_reduce_nest(call, &r);
     if (unlocked != NULL) call->serve->lock(unlocked);
     return status;
