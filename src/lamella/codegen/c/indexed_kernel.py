@@ -6,7 +6,7 @@
         g0[j] = t0[p0[i + j]]             what is read from a table
         element(o0 + j, o1 + j, g0[j])    results: here, or in an array
         a0[j] += o0[j]                    what is reduced
-        s0[p0[i + j]] += o1[j]            what is added to a table: in order, so without vectors
+        s0[p0[i + j]] += o1[j]            what is added to a table: in order, so without vectors; in a register, where most go where others just went
     }
 
 All but the last are statements for 16 elements each, which become vector code. Nothing is written to memory and read again but what stays in
@@ -272,8 +272,8 @@ class _Loop:
         for k, (result, reduction) in enumerate(names.reductions):
             x = C_DTYPES[reduction.element].loaded(self._result(result))
             lines += [*simd, f"{each} a{k}[j] = {self.combine[k]}(a{k}[j], {x});"]
-        for k, scatter in enumerate(names.scatters):
-            lines += self._scatter(k, scatter, each, m)
+        for place in sorted({scatter.places for scatter in names.scatters}):
+            lines += self._scatters(place, each, m)
         lines += [f"(void)o{r};" for r, _ in enumerate(self.types) if r not in names.whole]
         return lines
 
@@ -301,6 +301,40 @@ class _Loop:
         lines = [f"if (LM_UNLIKELY(!s{k}_is_near))"]
         lines += ["#pragma GCC unroll 1"] if m > 1 else []
         return [*lines, f"    {each} {added(far)}", "else", f"    {each} {added(f's{k} + {place}')}"]
+
+    def _scatters(self, place: int, each: str, m: int) -> list[str]:
+        """Return the statements that add a block to the tables of a set of places: where many of them follow their like, in registers."""
+        scatters = [(k, scatter) for k, scatter in enumerate(self.names.scatters) if scatter.places == place]
+        types = {k: self.types[scatter.result] for k, scatter in scatters}
+        direct = [line for k, scatter in scatters for line in self._scatter(k, scatter, each, m)]
+        if m == 1 or any([c.storage != c.computed for c in types.values()]):
+            return direct  # each sum is rounded, or made a truth value, as it is stored
+        near = " && ".join([f"s{k}_is_near" for k, _ in scatters])
+        alike = " + ".join([f"(p{place}[i + {j}] == p{place}[i + {j + 1}])" for j in range(0, m, 4)])
+        loads = [f"sum{k} = {types[k].loaded(f's{k}[here]')};" for k, _ in scatters]
+        stores = [f"s{k}[here] = {types[k].stored(f'sum{k}')};" for k, _ in scatters]
+        sums = [
+            f"sum{k} = {self.added[k]}(sum{k}, {types[k].loaded(self._result(scatter.result))});"
+            for k, scatter in scatters
+        ]
+        return [
+            f"if ({near} && {alike} > {m // 8}) {{",
+            f"    int64_t here = p{place}[i];",
+            *[f"    {types[k].computed} {line}" for (k, _), line in zip(scatters, loads, strict=True)],
+            "#pragma GCC unroll 1",
+            f"    {each} {{",
+            f"        if (p{place}[i + j] != here) {{",
+            *[f"            {line}" for line in stores],
+            f"            here = p{place}[i + j];",
+            *[f"            {line}" for line in loads],
+            "        }",
+            *[f"        {line}" for line in sums],
+            "    }",
+            *[f"    {line}" for line in stores],
+            "} else {",
+            *[line if line.startswith("#") else f"    {line}" for line in direct],
+            "}",
+        ]
 
     def _into_totals(self) -> list[str]:
         """Return the statements that combine what was reduced with the totals, and begin anew."""

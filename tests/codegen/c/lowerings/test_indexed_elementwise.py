@@ -101,6 +101,9 @@ def test_all_uses_of_results(dtype: str) -> None:
         _check(run, inputs, node, values, dtype)
         apart = [np.repeat(v, 2)[::2] if k in (2, 4) else v[::-1] for k, v in enumerate(values)]
         _check(run, inputs, node, apart, dtype)
+        # Where many are added to what was just added to.
+        for arrays in (values, apart):
+            _check(run, inputs, node, [np.sort(v) if k in (4, 5) else v for k, v in enumerate(arrays)], dtype)
     one = _values(dtype, 20, (1, 1))
     _check(run, inputs, node, one, dtype)
 
