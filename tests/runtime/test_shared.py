@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 import lamella as lm
 import lamella.tensor as lt
+from lamella.ir import Generic, SharedVariable, StorageCell
 
 MODES = ["FAST_RUN", "FAST_COMPILE"]
 
@@ -101,3 +106,33 @@ def test_concurrent_updates_are_not_lost(mode: str) -> None:
 def test_eval_reads_shared_values() -> None:
     state = lm.shared(np.arange(3.0))
     np.testing.assert_array_equal((state * 2.0).eval(), [0.0, 2.0, 4.0])
+
+
+class Held:
+    """What a value is, and may hold a function that reads it."""
+
+    function: lm.Function | None = None
+
+
+class Ones(lm.Op[[Any], lt.TensorVariable]):
+    """Ones, whatever is given."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> lm.Apply[lt.TensorVariable]:
+        return lm.Apply(self, [v], [lt.dvector])
+
+    def perform(self, node: lm.Apply[Any], inputs: Sequence[Any], output_storage: lm.OutputStorage) -> None:
+        output_storage[0][0] = np.ones(3)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_value_that_holds_the_function_that_reads_it_is_collected(mode: str) -> None:
+    held = Held()
+    state = SharedVariable(Generic(), StorageCell(held), "state")
+    held.function = lm.function([], lt.sum(lt.exp(Ones()(state)) + 1, keepdims=True), mode=mode)
+    held.function()
+    dying = weakref.ref(held)
+    del held, state
+    gc.collect()
+    assert dying() is None

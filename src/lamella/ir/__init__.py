@@ -47,6 +47,7 @@ from lamella.ir.graph import Generic as Generic
 from lamella.ir.graph import HasInnerGraph as HasInnerGraph
 from lamella.ir.graph import InferShape as InferShape
 from lamella.ir.graph import MakeSlice as MakeSlice
+from lamella.ir.graph import Memory as Memory
 from lamella.ir.graph import NamesVariables as NamesVariables
 from lamella.ir.graph import NoneConst as NoneConst
 from lamella.ir.graph import NoneTypeT as NoneTypeT

@@ -14,7 +14,6 @@ from lamella.typing_layer.destruction import DestroyHandler as DestroyHandler
 from lamella.typing_layer.destruction import Supervisor as Supervisor
 from lamella.typing_layer.destruction import destruction_order as destruction_order
 from lamella.typing_layer.facts import Fact as Fact
-from lamella.typing_layer.facts import Memory as Memory
 from lamella.typing_layer.inplace import InplaceDecision as InplaceDecision
 from lamella.typing_layer.inplace import InplaceProposal as InplaceProposal
 from lamella.typing_layer.inplace import accept_inplace as accept_inplace

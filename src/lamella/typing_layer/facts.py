@@ -2,71 +2,25 @@
 
 A node never changes, so what follows from its ancestors is true for ever: it is found once. A rule for a fact is a generator:
 it yields each thing whose fact it needs, is sent that fact, and returns its own, so that chains of any length need no recursion.
-What a rule returns may not hold the thing itself, or neither would ever be collected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from typing import Any, Final, Generic, TypeVar, final
-from weakref import ref
 
-from lamella.ir import FunctionGraph
+from lamella.ir import Apply, FunctionGraph, Memory, Variable
 
-__all__ = ["Fact", "GraphFact", "Memory", "Rule"]
+__all__ = ["Fact", "GraphFact", "Rule"]
 
-K = TypeVar("K")
+K = TypeVar("K", bound=Variable[Any] | Apply[Any])
 T = TypeVar("T")
-D = TypeVar("D")
 
 Rule = Generator[K, T, T]
 """The run of a rule: yields what it needs to know about, is sent the facts, returns a fact."""
 
 
 _UNKNOWN: Final[Any] = object()
-
-
-@final
-class _Remembered(ref[K], Generic[K, T]):
-    """A weak reference to a thing that knows where it is kept, and what is remembered of the thing."""
-
-    __slots__ = ("address", "value")
-
-    address: int
-    value: T
-
-
-@final
-class Memory(Generic[K, T]):
-    """What is remembered of things, which are told apart by identity: many times as fast as a `weakref.WeakKeyDictionary`."""
-
-    __slots__ = ("_forget", "_kept")
-
-    def __init__(self) -> None:
-        kept: dict[int, _Remembered[K, T]] = {}
-        remembered = _Remembered  # when a process ends, the names of a module go before the things it remembers
-
-        def forget(dying: ref[K]) -> None:
-            # Called before the address can be used again.
-            if isinstance(dying, remembered):
-                kept.pop(dying.address, None)
-
-        self._kept = kept
-        self._forget = forget
-
-    def find(self, thing: K, otherwise: D) -> T | D:
-        """Return what is remembered of a thing, where there is something."""
-        found = self._kept.get(id(thing))
-        return otherwise if found is None else found.value
-
-    def remember(self, thing: K, value: T) -> None:
-        """Remember something of a thing."""
-        made: _Remembered[K, T] = _Remembered(thing, self._forget)
-        made.address, made.value = id(thing), value
-        self._kept[id(thing)] = made
-
-    def __len__(self) -> int:
-        return len(self._kept)
 
 
 @final
@@ -126,7 +80,7 @@ class GraphFact(Generic[T]):
     Parameters
     ----------
     find
-        Finds the fact. What it returns may not hold the graph itself.
+        Finds the fact.
     """
 
     __slots__ = ("_find", "_known")

@@ -33,6 +33,7 @@ from lamella.ir.graph.interpreter import NO_VALUE as NO_VALUE
 from lamella.ir.graph.interpreter import evaluate as evaluate
 from lamella.ir.graph.interpreter import interpret as interpret
 from lamella.ir.graph.interpreter import perform_node as perform_node
+from lamella.ir.graph.memory import Memory as Memory
 from lamella.ir.graph.null_types import DisconnectedType as DisconnectedType
 from lamella.ir.graph.null_types import NullType as NullType
 from lamella.ir.graph.null_types import grad_not_implemented as grad_not_implemented

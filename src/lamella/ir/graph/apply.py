@@ -13,6 +13,7 @@ import attrs
 from typing_extensions import TypeVar, override
 
 from lamella.ir.graph.interning import InternTable
+from lamella.ir.graph.memory import Remembered
 from lamella.ir.graph.origin import Line, Origin, users_line
 from lamella.ir.graph.serialize import flatten, restore_node
 from lamella.ir.graph.type import Type
@@ -30,7 +31,7 @@ Template = Type[Any] | Variable[Any]
 
 @final
 @attrs.frozen(eq=False, repr=False, init=False, weakref_slot=True)
-class Apply(Generic[R_co]):
+class Apply(Remembered, Generic[R_co]):
     """An application of an Op to inputs; interned, so that it exists once.
 
     Parameters

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from lamella.errors import MissingInputError
 from lamella.ir.graph.apply import Apply
+from lamella.ir.graph.memory import Remembered
 from lamella.ir.graph.replace import substitute
 from lamella.ir.graph.serialize import FlatGraph, flatten, restore_variables
 from lamella.ir.graph.traversal import toposort
@@ -56,7 +57,7 @@ def _as_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
 
 @final
 @attrs.frozen(repr=False, weakref_slot=True)
-class FunctionGraph:
+class FunctionGraph(Remembered):
     """Inputs and outputs, and features; all else is derived from them.
 
     Parameters

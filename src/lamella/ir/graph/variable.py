@@ -10,6 +10,7 @@ from typing_extensions import TypeVar, override
 
 from lamella.ir.graph.interning import InternTable
 from lamella.ir.graph.interpreter import NO_VALUE, evaluate
+from lamella.ir.graph.memory import Remembered
 from lamella.ir.graph.serialize import flatten, restore_variable
 from lamella.ir.graph.value import canonical
 
@@ -22,7 +23,7 @@ T_co = TypeVar("T_co", bound="Type[Any]", covariant=True, default="Type[Any]")
 
 
 @attrs.frozen(eq=False, repr=False, weakref_slot=True)
-class Variable(Generic[T_co]):
+class Variable(Remembered, Generic[T_co]):
     """A symbolic value.
 
     Attributes

@@ -14,10 +14,9 @@ from typing import Any, Final, Protocol, final, runtime_checkable
 import attrs
 from typing_extensions import override
 
-from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Op, Variable, canonical, rebuild_node
+from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Memory, Op, Variable, canonical, rebuild_node
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter
-from lamella.typing_layer import Memory
 
 __all__ = ["MergeOptimizer", "SupportsCommuting", "merge"]
 

@@ -17,12 +17,22 @@ from typing import Any, Final, final
 import attrs
 
 from lamella.errors import RewriteError, RewriteLoopError, RewriteTypeError
-from lamella.ir import BUILT_FOR, Apply, FunctionGraph, Op, Variable, annotate_error, canonical, rebuild_node, toposort
+from lamella.ir import (
+    BUILT_FOR,
+    Apply,
+    FunctionGraph,
+    Memory,
+    Op,
+    Variable,
+    annotate_error,
+    canonical,
+    rebuild_node,
+    toposort,
+)
 from lamella.rewriting.engine.clients import PassClients, graph_during_pass
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter, NodeRewriter
 from lamella.rewriting.engine.tracking import DispatchTable
-from lamella.typing_layer import Memory
 
 __all__ = ["Entry", "NodePass", "RewriteTable", "UseBound"]
 
