@@ -174,6 +174,7 @@ class _Loop:
     def __init__(
         self, unit: Unit, names: _Names, dtypes: Sequence[str], element: str, arguments: Sequence[str]
     ) -> None:
+        unit.need("indexed")
         self.names = names
         self.types = [C_DTYPES[dtype] for dtype in dtypes]
         self.element = element
@@ -266,7 +267,12 @@ class _Loop:
             lines.append(f"if (LM_UNLIKELY(!t_{name}_is_near))")
             lines += ["#pragma GCC unroll 1"] if m > 1 else []
             lines += [f"    {each} g_{name}[j] = {far};", "else"]
-            lines += [*simd, f"    {each} g_{name}[j] = t_{name}[p{gather.places}[i + j]];"]
+            near = [*simd, f"    {each} g_{name}[j] = t_{name}[p{gather.places}[i + j]];"]
+            if m > 1 and c.itemsize == 8:
+                read = f"lm_gather_8(t_{name}, p{gather.places} + i + j, g_{name} + j);"
+                eight = [f"    for (int j = 0; j < {m}; j += 8) {read}"]
+                near = ["#if LM_HAS_GATHER", *eight, "#else", *near, "#endif"]
+            lines += near
         lines += [f"{c.storage} o{r}[{m}];" for r, c in enumerate(self.types) if r not in names.whole]
         lines += [*simd, f"{each} {self.element}({', '.join(self._arguments())});"]
         for k, (result, reduction) in enumerate(names.reductions):

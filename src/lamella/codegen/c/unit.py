@@ -34,6 +34,7 @@ _HEADER_ORDER: Final = (
     "faddeeva",
     "complex_digamma",
     "indexing",
+    "indexed",
     "allocation",
     "contiguous",
     "reshape",
