@@ -163,13 +163,13 @@ _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt",
     "lm_round_to_half": 300,
     "lm_maximum": 200,
     "lm_minimum": 200,
-    "lm_gammaln": 30000,
-    "lm_digamma": 30000,
+    "lm_gammaln": 4000,
+    "lm_digamma": 4000,
+    "lm_trigamma": 4000,
+    "lm_polygamma": 300000,
     "lm_erfcx": 30000,
     "lm_erf": 150000,  # of complex numbers
     "lm_erfc": 150000,
-    "lm_mod": 6000,
-    "lm_floor_divide": 6000,
     "pow": 3000,
 }
 """Calls that take much more or less than others, in picoseconds."""

@@ -127,13 +127,13 @@ def sign(op: Sign, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> st
     return _by_dtype("sign", loop, [x], body)
 
 
-def _by_dtype(name: str, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
-    """Call the support function for the dtype of the first operand."""
+def _by_dtype(name: str, loop: ScalarLoop, operands: Operands, body: ScalarBody, of_floats: str = "real") -> str:
+    """Call the support function for the dtype of the first operand; one of floats stands in the header ``of_floats``."""
     dtype = loop.operand
     if dtype.kind in "iu":
         body.need("integer")
     elif dtype.kind == "f":
-        body.need("maths", "real")
+        body.need("maths", of_floats)
     else:
         raise LoweringError(f"{name} of {dtype.name} has no expression in C")
     suffix = "f32" if dtype.name == "float16" else dtype.suffix
@@ -155,13 +155,13 @@ def annihilating_mul(op: AnnihilatingMul, loop: ScalarLoop, operands: Operands, 
 @c_expression.register(FloorDivide)
 def floor_divide(op: FloorDivide, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """The greatest integer not above ``x / y``."""
-    return _by_dtype("floor_divide", loop, operands, body)
+    return _by_dtype("floor_divide", loop, operands, body, "floor_divide")
 
 
 @c_expression.register(Mod)
 def mod(op: Mod, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """What floor division leaves."""
-    return _by_dtype("mod", loop, operands, body)
+    return _by_dtype("mod", loop, operands, body, "modulo")
 
 
 @c_expression.register(Power)
@@ -171,8 +171,10 @@ def power(op: Power, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     dtype = loop.operand
     if dtype.kind in "iu":
         if dtype.kind == "i":
+            body.need("integer")
             body.guards.append(f"lm_is_negative_{dtype.suffix}({y})")
-        return _by_dtype("power", loop, operands, body)
+        body.need("powers")
+        return f"(({dtype.computed})lm_integer_power((int64_t){x}, (int64_t){y}))"
     if dtype.kind == "c":
         return _complex(loop, "power", operands, body, "complex_maths")
     if dtype.kind != "f":

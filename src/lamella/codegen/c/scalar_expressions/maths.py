@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from lamella.codegen.c.dtypes import literal
 from lamella.codegen.c.scalar_body import ScalarBody, ScalarLoop, c_expression
 from lamella.errors import LoweringError
 from lamella.ir import (
@@ -180,7 +181,7 @@ def angle(op: Angle, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
 def gammaln(op: GammaLn, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """``log(|gamma(x)|)``, in double precision."""
     _require_float(op, loop)
-    body.need("maths", "special")
+    body.need("gammaln")
     return f"(({loop.result.computed})lm_gammaln_f64({operands[0]}))"
 
 
@@ -190,7 +191,7 @@ def erfcx(op: Erfcx, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> 
     if loop.operand.kind == "c":
         return complex_function("erfcx", loop, operands, body, "faddeeva")
     _require_float(op, loop)
-    body.need("maths", "special")
+    body.need("erfcx")
     return f"(({loop.result.computed})lm_erfcx_f64({operands[0]}))"
 
 
@@ -200,12 +201,16 @@ def digamma(op: Digamma, loop: ScalarLoop, operands: Operands, body: ScalarBody)
     if loop.operand.kind == "c":
         return complex_function("digamma", loop, operands, body, "complex_digamma")
     _require_float(op, loop)
-    body.need("maths", "special")
+    body.need("digamma")
     return f"(({loop.result.computed})lm_digamma_f64({operands[0]}))"
 
 
 @c_expression.register(PolyGamma)
 def polygamma(op: PolyGamma, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """A derivative of the digamma function, in double precision."""
-    body.need("maths", "special")
-    return f"(({loop.result.computed})lm_polygamma_f64({', '.join(operands)}))"
+    n, x = operands
+    if n == literal(1.0, "float64"):
+        body.need("trigamma")
+        return f"(({loop.result.computed})lm_trigamma_f64({x}))"
+    body.need("polygamma")
+    return f"(({loop.result.computed})lm_polygamma_f64({n}, {x}))"
