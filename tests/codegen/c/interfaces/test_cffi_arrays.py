@@ -50,6 +50,12 @@ void add_to(double *y, const double *x, const bool *where, uint8_t n) { for (int
 
 void repeat(int64_t *out, int64_t value, int64_t n) { for (int64_t i = 0; i < n; ++i) out[i] = value; }
 
+double _Complex weighted_sum(const double _Complex *z, int64_t n, float _Complex weight)
+{
+    double _Complex sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += weight * z[i];
+    return sum;
+}
 void turn(double _Complex *out, const double _Complex *z, size_t n) { for (size_t i = 0; i < n; ++i) out[i] = I * z[i]; }
 """
 
@@ -107,6 +113,11 @@ def test_arrays_of_every_layout_in_c_and_in_python(library: Path) -> None:
         sizes={"n": "z.size"},
         shapes={"out": ["z.size"]},
     )
+    weighted_sum = lm.cffi_op(
+        "double _Complex weighted_sum(const double _Complex *z, int64_t n, float _Complex weight)",
+        library,
+        sizes={"n": "z.size"},
+    )
     outputs = [
         *[
             scale(x.T, a),
@@ -117,7 +128,7 @@ def test_arrays_of_every_layout_in_c_and_in_python(library: Path) -> None:
             weighted(x.T, w.T),
         ],
         *rows(single, 1.5),
-        *[add_to(y, x[0], where), repeat(count), counted(count), turn(z)],
+        *[add_to(y, x[0], where), repeat(count), counted(count), turn(z), weighted_sum(z, 0.5 - 2j)],
         lm.grad(lt.sum(scale(x, a) ** 2), x),
     ]
     assert [v.type.shape for v in outputs] == [
@@ -131,6 +142,7 @@ def test_arrays_of_every_layout_in_c_and_in_python(library: Path) -> None:
         (2, 3),
         (None,),
         (None,),
+        (),
         (None, None),
     ]
     inputs = [x, w, a, y, where, count, single, z]
@@ -147,7 +159,14 @@ def test_arrays_of_every_layout_in_c_and_in_python(library: Path) -> None:
         sums = given[6].sum(axis=1)
         expected = [
             *[0.5 * u.T, 2 * u, 0.5 * (3 * u[::2, ::-1] + 1), 6.0, (u * v).sum(), (u * v).sum(), sums, sums > 1.5],
-            *[given[3] + mask * u[0], np.full((2, 3), 5), np.full(5, 5), 1j * given[7], 2 * 0.25 * u],
+            *[
+                given[3] + mask * u[0],
+                np.full((2, 3), 5),
+                np.full(5, 5),
+                1j * given[7],
+                (0.5 - 2j) * given[7].sum(),
+                2 * 0.25 * u,
+            ],
         ]
         for f in functions:
             for i, (got, wanted) in enumerate(zip(f(*given), expected, strict=True)):
@@ -237,7 +256,6 @@ def test_what_cannot_be_computed_is_an_error(library: Path, mode: str) -> None:
         ("typedef double *vec; void f(vec x)", {}, "a pointer is written out"),
         ("void f(void *x)", {}, "what argument 0 of f points to is of type `void`"),
         ("void f(double *out, void (*g)(double))", {}, "something other than numbers and pointers"),
-        ("void f(double *out, double _Complex z)", {"shapes": {"out": (1,)}}, "only pointers to those"),
     ],
 )  # fmt: skip
 def test_declarations_that_cannot_be_mapped_are_errors(declaration: str, arguments: Any, message: str) -> None:

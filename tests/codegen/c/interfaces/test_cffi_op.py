@@ -106,6 +106,37 @@ def test_dtypes_are_those_of_the_c_types(library: Path) -> None:
             np.testing.assert_array_equal(got, wanted)
 
 
+SPIRAL = """
+double _Complex spiral(double _Complex z, float turns, int n)
+{
+    for (int i = 0; i < n; ++i) z *= 1 + turns * 1.0if;
+    return z;
+}
+"""
+
+
+def test_complex_numbers_are_passed_by_value() -> None:
+    exp: Elemwise[...] = lm.cffi_op("double _Complex cexp(double _Complex)", grad=lambda z: exp(z))
+    exp_of_single = lm.cffi_op("typedef float _Complex number; number cexpf(number)")
+    size = lm.cffi_op("double cabs(double _Complex)")
+    spiral = lm.cffi_op("double _Complex spiral(double _Complex, float, int)", SPIRAL)
+    z, c, n = lt.zvector("z"), lt.cvector("c"), lt.ivector("n")
+    loss = lt.real(lt.sum(exp(z) * z))
+    outputs = [exp(2 * z) + 1, exp_of_single(c), size(z) * 2, spiral(z, 0.5, n), lm.grad(loss, z), spiral(1j, 2, 1)]
+    assert [x.dtype for x in outputs] == ["complex128", "complex64", "float64", *["complex128"] * 3]
+    zs = np.array([1 + 2j, -0.5j, complex(0.25, -0.0)])
+    ns = np.array([0, 2, 5], "int32")
+    slope = np.conj(np.exp(zs) * (zs + 1))
+    expected = [np.exp(2 * zs) + 1, np.exp(zs.astype("complex64")), 2 * abs(zs), zs * (1 + 0.5j) ** ns, slope, -2 + 1j]
+    for mode in ("FAST_RUN", "FAST_COMPILE"):
+        f = lm.function([z, c, n], outputs, mode=mode)
+        for got, wanted in zip(f(zs, zs.astype("complex64"), ns), expected, strict=True):
+            assert got.dtype == np.asarray(wanted).dtype
+            np.testing.assert_allclose(got, wanted, rtol=1e-6 if got.dtype == "complex64" else 1e-14)
+    with pytest.raises(TypeError, match="is float64, and complex128 is not cast to it without loss"):
+        lm.cffi_op("double _Complex f(double)", "double _Complex f(double x) { return x; }")(z)
+
+
 def test_an_operand_that_would_lose_something_is_refused(library: Path) -> None:
     half_of = lm.cffi_op("float half_of(float)", library)
     for operand in (lt.vector("x"), lt.lvector("n"), 1j, lt.zvector("z")):

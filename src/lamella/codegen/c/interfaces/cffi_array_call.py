@@ -20,7 +20,7 @@ from lamella.codegen.c.step import Array, Step
 def call(op: CffiArrayOp, step: Step) -> None:
     """Give outputs memory, bring operands into C's order, and call the function while others run."""
     function = op.function
-    name, text = function.in_unit()
+    name, needs = function.in_unit()
     parameters, inputs = op.operands, step.inputs
     places = dict(zip([p.name for p in parameters], inputs, strict=False))
     rest = inputs[len(parameters) :]
@@ -49,7 +49,7 @@ def call(op: CffiArrayOp, step: Step) -> None:
         if of is not None and of.name in op.inout:
             copy_elements(step, z.c.itemsize, z.shape, z.ndim, z.strided, places[of.name].strided)
     read = [p for p in parameters if p.is_pointer and p.name not in op.inout]
-    step.unit.need("contiguous", text)
+    step.unit.need("contiguous", *needs)
     step.emit("{", f"lm_block *held[{len(read) + 1}] = {{NULL}};", "int fails = 0;")
     for i, p in enumerate(read):
         texts[p.name] = _contiguous(step, places[p.name], i)

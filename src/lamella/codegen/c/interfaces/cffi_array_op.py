@@ -201,7 +201,7 @@ class CffiArrayOp(Op[..., Any]):
         return Apply(self, [*operands, *derived], types)
 
     def _operand(self, p: CParameter, given: TensorLike) -> TensorVariable:
-        if isinstance(given, bool | int | float) and fits(
+        if isinstance(given, bool | int | float | complex) and fits(
             type(given) if not isinstance(given, bool) else "bool", p.dtype
         ):
             x = as_tensor_variable(np.asarray(given, p.dtype))

@@ -22,6 +22,7 @@ from typing_extensions import override
 from lamella.codegen.c.cache import default_cache
 from lamella.codegen.c.driver import find_compiler, optimising_flags
 from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.codegen.c.interfaces.complex_arguments import COMPLEX_NUMBERS, caller_by_pointers, function_of_parts
 from lamella.codegen.c.unit import UserText
 from lamella.errors import LoweringError
 
@@ -157,14 +158,22 @@ class CFunction:
         """The declaration without names of parameters."""
         return f"{_c_type(self.result)} {self.name}({', '.join([p.c_type for p in self.parameters])})"
 
-    def in_unit(self) -> tuple[str, UserText]:
-        """Return the name that a unit calls it by, and what the unit needs for that.
+    def in_unit(self) -> tuple[str, list[str]]:
+        """Return the name that a unit calls it by, with complex numbers as units have them, and the headers and texts that takes.
 
         Raises
         ------
         LoweringError
             The file that has it is not known.
         """
+        name, text = self._as_it_is()
+        types, result = [p.c_type for p in self.parameters], _c_type(self.result)
+        if COMPLEX_NUMBERS.keys().isdisjoint([*types, result]):
+            return name, [text]
+        of_parts, wrapper = function_of_parts(name, types, result)
+        return of_parts, ["complex_maths", text, wrapper]
+
+    def _as_it_is(self) -> tuple[str, UserText]:
         if self.source:
             return self.name, UserText(self.source)
         if not self.file:
@@ -269,19 +278,18 @@ def bind(declaration: str, library: str | None) -> CFunction:
     if not isinstance(call, FFI.CData) or (signature := ffi.typeof(call)).kind != "function":
         raise ValueError(f"{declaration!r} declares {name}, which is no function")
     texts = _parameter_texts(declaration, name)
-    for i, text in enumerate(texts):
-        if "_Complex" in text and "*" not in text and "[" not in text:
-            raise TypeError(f"argument {i} of {name} is a complex number: only pointers to those can be passed")
-    if signature.ellipsis:
+    if "..." in [text.strip() for text in texts]:  # cffi says so of what it cannot call, too
         raise TypeError(f"{name} takes any number of arguments")
     parameters = [
         _parameter(ffi, type, text, i, name) for i, (type, text) in enumerate(zip(signature.args, texts, strict=True))
     ]
     result = "" if signature.result.kind == "void" else _dtype(ffi, signature.result, f"the result of {name}")
-    if result.startswith("complex"):
-        raise TypeError(f"the result of {name} is a complex number: only pointers to those can be passed")
     source = library if library is not None and _is_source(library) else ""
-    return CFunction(name, tuple(parameters), result, call, ffi, "" if source else _file_of(call), source)
+    file = "" if source else _file_of(call)
+    types, of_result = [p.c_type for p in parameters], _c_type(result)
+    if not COMPLEX_NUMBERS.keys().isdisjoint([*types, of_result]):
+        call = caller_by_pointers(ffi, call, types, of_result)
+    return CFunction(name, tuple(parameters), result, call, ffi, file, source)
 
 
 def _load(ffi: FFI, library: str | None) -> object:

@@ -65,7 +65,7 @@ def cffi_op(
     ----------
     declaration
         The declaration of one function, as in C. It may use the types of ``<stdint.h>``, and type definitions of its own. Operands are cast
-        to the C types where that loses nothing, by NumPy's rules. ``double _Complex *`` points to complex numbers.
+        to the C types where that loses nothing, by NumPy's rules. ``double _Complex`` is a complex number (for calls from Python of functions that take or give one, there must be a compiler).
     library
         The path of a shared library (it is made absolute), or a name that the system finds it by (``"libgsl.so.27"``, or ``"gsl"``); what
         ``ffi.dlopen`` returned; or a text of C that defines the function, which is compiled, and becomes a part of compiled functions. None for

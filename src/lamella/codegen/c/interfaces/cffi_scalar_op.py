@@ -123,7 +123,7 @@ def fits(given: DTypeOrLiteral, wanted: str) -> bool:
     if isinstance(given, str):
         return bool(np.can_cast(given, wanted, "safe"))
     kind = C_DTYPES[wanted].kind
-    return kind in {int: "iuf", float: "f", complex: ""}[given]
+    return kind in {int: "iufc", float: "fc", complex: "c"}[given]
 
 
 def _as_scalars(
@@ -157,6 +157,6 @@ def _as_scalars(
 @c_expression.register(CffiScalarOp)
 def _call(op: CffiScalarOp, loop: ScalarLoop, operands: Sequence[str], body: ScalarBody) -> str:
     """Call the function: through a pointer, whose name is no other's, or as its text defines it."""
-    name, text = bind(op.declaration, op.library).in_unit()
-    body.need(text)
+    name, needs = bind(op.declaration, op.library).in_unit()
+    body.need(*needs)
     return f"{name}({', '.join(operands)})"
