@@ -62,7 +62,7 @@ WAYS = st.sampled_from(["dense", "dense", "dense", "spaced", "reversed"])
 
 @settings(max_examples=80)
 @given(
-    st.tuples(st.integers(0, 4), st.integers(0, 70), st.integers(0, 45)),
+    st.tuples(st.integers(0, 4), st.integers(0, 70), st.integers(0, 45) | st.integers(100, 140)),
     st.lists(st.tuples(ORDERS, WAYS), min_size=len(PATTERNS), max_size=len(PATTERNS)),
     st.integers(0, 99),
 )

@@ -145,7 +145,7 @@ static void lm_run_range(const lm_nested *const nested, lm_int first, const lm_i
     const int takes_rows =
         nested->sizes != NULL && inner > 0 && nested->n_streamed == 0
         && lm_are_short_rows(
-            nested->n_out, length[inner], length[inner - 1], nested->step + (inner - 1) * n, nested->step + inner * n);
+            nested->n_out, n, length[inner], length[inner - 1], nested->step + (inner - 1) * n, nested->step + inner * n);
     for (int k = 0; k < n; ++k) at[k] = nested->data[k];
     for (int axis = inner; axis >= 0; --axis) {
         index[axis] = first == 0 ? 0 : rest % length[axis];

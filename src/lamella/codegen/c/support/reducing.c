@@ -240,7 +240,7 @@ static void lm_compute_tile(
     int joined = 1;
     for (int k = 0; k < n_operands; ++k) joined = joined && outer[k] == n * inner[k];
     if (joined || m == 1) how->elements(n * m, place, inner);
-    else if (lm_are_short_rows(how->n_results, n, m, outer, inner))
+    else if (lm_are_short_rows(how->n_results, n_operands, n, m, outer, inner))
         lm_run_short_rows(how->elements, how->n_results, n_operands, how->sizes, n, m, place, outer, inner);
     else
         for (lm_int i = 0;;) {

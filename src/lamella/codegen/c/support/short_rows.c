@@ -6,8 +6,9 @@
    An operand that is the same in all rows, or the same all along each of them, or whose rows lie otherwise, is copied to where its rows follow
    each other too, a block at a time. What is written must lie so of its own. */
 
-/* Elements in a row up to which it pays; rows from which on it does; elements, and bytes of all copies, of a block. */
-#define LM_SHORT_ROW 40
+/* Elements in a row up to which it pays, and where some operand has to be repeated all along it; rows from which on it does; elements, and bytes of all copies, of a block. */
+#define LM_SHORT_ROW 128
+#define LM_SHORT_ROW_OF_SAME 32
 #define LM_FEW_ROWS 8
 #define LM_BLOCK_OF_ROWS 512
 #define LM_BYTES_OF_ROWS 24576
@@ -53,9 +54,11 @@ static void lm_copy_short_rows(
 
 /* Whether several rows are taken as one. */
 static inline int lm_are_short_rows(
-    const int n_out, const lm_int width, const lm_int rows, const lm_int *const down, const lm_int *const across)
+    const int n_out, const int n, const lm_int width, const lm_int rows, const lm_int *const down, const lm_int *const across)
 {
     if (width > LM_SHORT_ROW || rows < LM_FEW_ROWS) return 0;
+    for (int k = n_out; width > LM_SHORT_ROW_OF_SAME && k < n; ++k)
+        if (across[k] == 0 && down[k] != 0) return 0;
     for (int k = 0; k < n_out; ++k)
         if (down[k] != width * across[k] || across[k] == 0) return 0;
     return 1;
