@@ -92,7 +92,7 @@ def joined_axes(step: Step, x: Array, axes: Sequence[int], name: str) -> tuple[s
     return length, stride
 
 
-def run_rows(step: Step, row: str, length: str, operands: Sequence[RowOperand]) -> None:
+def run_rows(step: Step, row: str, length: str, operands: Sequence[RowOperand], columns: str | None = None) -> None:
     """Run a function on all rows of some arrays.
 
     Parameters
@@ -105,10 +105,14 @@ def run_rows(step: Step, row: str, length: str, operands: Sequence[RowOperand]) 
         The length of the rows.
     operands
         The operands: the one that is written, then those that are read.
+    columns
+        The name of a function that does the same for many rows whose elements of one place lie side by side, if there is one: of an operand
+        that is read and one that is written, with a single element for each row.
     """
     sizes = integers(["0" if x.along is None else str(x.array.c.itemsize) for x in operands])
     kernel = step.unit.kernel(
-        f"static const lm_row_kernel {KERNEL_NAME} = {{{row}, 1, {len(operands)}, {sizes}}};", "rows"
+        f"static const lm_row_kernel {KERNEL_NAME} = {{{row}, 1, {len(operands)}, {sizes}, {columns or 'NULL'}}};",
+        "rows",
     )
     first = operands[0]
     along = integers([x.along or "0" for x in operands])

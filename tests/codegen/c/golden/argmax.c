@@ -49,20 +49,66 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
 static void row0(const lm_int n, char *const *const rows)
 {
     const double *const x = (const double *)rows[1];
-    const double extreme = total0(n, x, x[0]);
-    lm_int found = 0;
-    for (; found + 64 <= n; found += 64) {
+    lm_int at = 0;
+    double extreme = total0(n < 2048 ? n : 2048, x, x[0]);
+    for (lm_int i = 2048; i < n; i += 2048) {
+        const double other = total0(n - i < 2048 ? n - i : 2048, x + i, x[i]);
+        if (other > extreme || (other != other && extreme == extreme)) {
+            extreme = other;
+            at = i;
+        }
+    }
+    if (extreme != extreme) {
+        const int j = 0;
+        while (x[at + j] == x[at + j]) ++at;
+        *(int64_t *)rows[0] = at;
+        return;
+    }
+    for (; at + 16 <= n; at += 16) {
         int any = 0;
+        __builtin_prefetch(x + n + at);
+        __builtin_prefetch(x + n + at + 8);
 #pragma omp simd reduction(|:any)
-        for (int j = 0; j < 64; ++j) any |= (x[found + j] == extreme) | (x[found + j] != x[found + j]);
+        for (int j = 0; j < 16; ++j) any |= (x[at + j] == extreme);
         if (any) break;
     }
     const int j = 0;
-    while (!((x[found + j] == extreme) | (x[found + j] != x[found + j]))) ++found;
-    *(int64_t *)rows[0] = found;
+    while (!((x[at + j] == extreme))) ++at;
+    *(int64_t *)rows[0] = at;
 }
 
-static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){0, 8}};
+LM_ALONE void columns0(
+    const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const z, const lm_int apart)
+{
+    double extreme[512], here[512];
+    int64_t place[512];
+    for (lm_int s = 0; s < m; s += 512)
+        for (lm_int i = 0, wide = m - s < 512 ? m - s : 512; i < n; i += 16384) {
+            const int high = n - i < 16384 ? (int)(n - i) : 16384;
+            const double *row = (const double *)(x + i * by) + s;
+            for (lm_int j = 0; j < wide; ++j) {
+                here[j] = row[j];
+                place[j] = 0;
+            }
+            for (int r = 1; r < high; ++r) {
+                row = (const double *)((const char *)row + by);
+#pragma omp simd
+                for (lm_int j = 0; j < wide; ++j) {
+                    const double element = row[j];
+                    const int is_better = (element > here[j]) | ((element != element) & (here[j] == here[j]));
+                    here[j] = is_better ? element : here[j];
+                    place[j] = is_better ? (int64_t)r : place[j];
+                }
+            }
+            for (lm_int j = 0; j < wide; ++j)
+                if (i == 0 || ((here[j] > extreme[j]) | ((here[j] != here[j]) & (extreme[j] == extreme[j])))) {
+                    extreme[j] = here[j];
+                    *(int64_t *)(z + (s + j) * apart) = i + place[j];
+                }
+        }
+}
+
+static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){0, 8}, columns0};
 
 /* Argmax(float64[?, ?]) */
 static LM_BESIDE int step0(lm_call *const call, void *const *const operands)

@@ -120,7 +120,7 @@ static void row0(const lm_int n, char *const *const rows)
     pass1(n, z, z, total1(n, z, 0));
 }
 
-static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){8, 8}};
+static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){8, 8}, NULL};
 
 /* Softmax(float64[?, ?]) */
 static LM_BESIDE int step0(lm_call *const call, void *const *const operands)

@@ -193,3 +193,41 @@ def test_work_on_rows_of_all_layouts() -> None:
         for layout in MEMORY_LAYOUTS:
             for found, wanted in zip(run([in_layout(values, layout)]), expected, strict=True):
                 np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14, err_msg=f"{shape}, {layout}")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float64"])
+def test_places_of_extremes_in_rows_and_columns(dtype: str) -> None:
+    """Columns are gone through side by side, in blocks; the first of equal elements counts, and what is not a number before all others."""
+    m = TensorType(dtype, (None, None))("m")
+    run = compiled([m], [f(m, axis=axis) for axis in (0, 1) for f in (lt.argmax, lt.argmin)])
+    rng = np.random.default_rng(5)
+    for shape in ((1, 16), (700, 3), (16_500, 17), (130, 530), (20, 5000)):
+        for has_nan in (False, True):
+            values = rng.integers(-30, 30, shape).astype(dtype)
+            if has_nan and dtype != "int8":
+                values[rng.integers(shape[0], size=8), rng.integers(shape[1], size=8)] = np.nan
+            expected = [f(values, axis=axis) for axis in (0, 1) for f in (np.argmax, np.argmin)]
+            for layout in MEMORY_LAYOUTS:
+                for found, wanted in zip(run([in_layout(values, layout)]), expected, strict=True):
+                    np.testing.assert_array_equal(found, wanted, err_msg=f"{shape}, {layout}")
+
+
+def test_truth_values_are_looked_at_until_one_decides() -> None:
+    """Where it is, whether elements are read or computed, and whether threads share them."""
+    x = lt.vector("x")
+    b = TensorType("bool", (None,))("b")
+    rows = TensorType("bool", (None, None))("rows")
+    outputs = [lt.any(b), lt.all(~b), lt.any(x > 0), lt.all(x <= 0), lt.any(rows, axis=1), lt.all(~rows, axis=0)]
+    for threads in (1, 3):
+        with lm.config.override(threads=threads):
+            run = lm.function([x, b, rows], outputs)
+        for n in (1, 31, 33, 9000, 300_000):
+            for place in {0, n // 2, n - 1, None}:
+                values = np.zeros((3, n))
+                if place is not None:
+                    values[1, place] = 1
+                found = run(values[1], values[1] > 0, values > 0)
+                is_any = place is not None
+                assert [bool(one) for one in found[:4]] == [is_any, not is_any] * 2, (n, place)
+                np.testing.assert_array_equal(found[4], [False, is_any, False])
+                np.testing.assert_array_equal(found[5], (values == 0).all(axis=0))

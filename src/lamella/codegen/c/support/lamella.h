@@ -112,6 +112,9 @@ typedef struct {
     void (*row)(lm_int n, char *const *rows);
     int n_out, n_operands; /* operands that are written, which come first; all operands */
     const lm_int *sizes;   /* of an element of each operand, or 0 for one with a single element */
+    /* The same for `m` rows, whose first elements lie side by side, and so on, each `by` bytes from the one before; results, of a single
+       element, are `apart` bytes from each other. NULL where nothing is gained by it. */
+    void (*columns)(lm_int n, lm_int m, const char *x, lm_int by, char *z, lm_int apart);
 } lm_row_kernel;
 
 /* Elements at `n` places from `array` on, and as many from `beside` on, `stride` apart. */

@@ -4,6 +4,10 @@
 /* Elements of the rows that a thread takes at a time, about. */
 #define LM_ELEMENTS_OF_ROWS 16384
 
+/* Rows that are worked on at a time where their elements of one place lie side by side, and the fewest that are. */
+#define LM_COLUMNS 512
+#define LM_FEWEST_COLUMNS 16
+
 /* Rows that are gathered at a time, where their elements lie side by side; and bytes that they take, about. */
 #define LM_GATHERED_ROWS 64
 #define LM_GATHERED_BYTES (1 << 20)
@@ -16,12 +20,13 @@ typedef struct {
     const lm_int *length, *step; /* of the nest of loops over rows */
     char *const *data;
     lm_int total, part, gathered; /* rows; rows of a part, and rows that are gathered at a time */
+    int by_columns;      /* whether many rows are worked on at a time, as they lie */
     int lacks_memory;
 } lm_row_work;
 
 static int lm_is_gathered(const lm_row_work *const work, const int k)
 {
-    return work->n > 1 && work->how->sizes[k] != 0 && work->along[k] != work->how->sizes[k];
+    return !work->by_columns && work->n > 1 && work->how->sizes[k] != 0 && work->along[k] != work->how->sizes[k];
 }
 
 /* Copy `m` rows of `n` elements: `across` bytes from row to row, `along` from element to element. */
@@ -66,6 +71,11 @@ static void lm_run_rows(void *const data, const int part)
         }
         lm_int m = work->length[inner] - index;
         if (m > end - row) m = end - row;
+        if (work->by_columns) {
+            how->columns(work->n, m, at[1], work->along[1], at[0], work->step[inner * n_operands]);
+            row += m;
+            continue;
+        }
         if (m > work->gathered) m = work->gathered;
         char *free_memory = memory;
         for (int k = 0; k < n_operands; ++k) {
@@ -102,6 +112,9 @@ static int lm_rows(
     if (total == 0) return 0;
     lm_row_work work = {.how = how, .n = n, .along = along, .length = length, .step = step, .data = data, .total = total};
     work.depth = lm_join_nest(how->n_operands, ndim, shape, strides, length, step);
+    const int inner = work.depth - 1;
+    work.by_columns = how->columns != NULL && lm_is_gathered(&work, 1) && length[inner] >= LM_FEWEST_COLUMNS &&
+        step[inner * how->n_operands + 1] == how->sizes[1];
     lm_int size = 1;
     for (int k = 0; k < how->n_operands; ++k) size += lm_is_gathered(&work, k) ? how->sizes[k] * n : 0;
     work.gathered = size == 1 ? LM_GATHERED_ROWS : LM_GATHERED_BYTES / size;
@@ -109,6 +122,7 @@ static int lm_rows(
     if (work.gathered < 1) work.gathered = 1;
     const lm_int in_part = n < 1 ? LM_ELEMENTS_OF_ROWS : LM_ELEMENTS_OF_ROWS / n + 1;
     work.part = size == 1 ? in_part : (in_part + work.gathered - 1) / work.gathered * work.gathered;
+    if (work.by_columns) work.part = LM_COLUMNS;
     if (total * (n + 1) < LM_LONG_PASS) {
         work.part = total;
         lm_run_rows(&work, 0);
