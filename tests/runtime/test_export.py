@@ -132,6 +132,7 @@ def test_a_library_gives_what_the_function_gives(tmp_path: Path) -> None:
         "halves": q * q + q,
         "picked": x[:, n][::-1],
         "added": lt.inc_subtensor(x[:, n], 1.5),
+        "at places": lt.inc_subtensor(lt.square(w)[n % 3], w[n % 3] * 2),
         "chosen": lm.ifelse(lt.gt(rate, 0.5), x.T, x.T + 1),
         "constant": lt.as_tensor_variable(table) * rate,
         "view": x.T,

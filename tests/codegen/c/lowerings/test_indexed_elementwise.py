@@ -178,3 +178,16 @@ def test_long_loops_are_shared_by_threads_and_give_the_same_bits() -> None:
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
     np.testing.assert_allclose(results[0][0], np.exp(values[0][values[1]]).sum(), rtol=1e-13)
+
+
+def test_a_long_sum_loses_no_digits() -> None:
+    x, i = lt.fvector("x"), lt.lvector("i")
+    op = IndexedElemwise(ls.square, (0,), (0, 0), (Sum((0,)).normal_form("float32", 1), None), (None, 0))
+    run = compiled([x, i], op.make_node(x, i, x).outputs)
+    values = [np.full(3, np.sqrt(0.1), "float32"), np.arange(1_000_000) % 3]
+    total, added = run(values)
+    squared = np.square(values[0])
+    np.testing.assert_allclose(total, 1e6 * float(squared[0]), rtol=1e-7)
+    expected = values[0].copy()
+    np.add.at(expected, values[1], squared[values[1]])
+    np.testing.assert_array_equal(added, expected)
