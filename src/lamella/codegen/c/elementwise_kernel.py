@@ -155,7 +155,7 @@ def _costs(body: ScalarBody, operands: Named) -> tuple[int, int]:
     """
     moved = sum([C_DTYPES[operand.dtype].itemsize for _, operand in operands])
     called = [name for line in body.lines for name in re.findall(r"\b([a-z]\w+)\(", line)]
-    calls = sum([_COSTS.get(re.sub(r"_\w\d+$|f$", "", name), 1000) for name in called])
+    calls = sum([_COSTS.get(name) or _COSTS.get(re.sub(r"_\w\d+$|f$", "", name), 1000) for name in called])
     return 60 * moved, 60 * len(body.lines) + calls
 
 
@@ -168,9 +168,8 @@ _COSTS: Final = dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint", "sqrt",
     "lm_trigamma": 4000,
     "lm_polygamma": 300000,
     "lm_erfcx": 30000,
-    "lm_erf": 150000,  # of complex numbers
-    "lm_erfc": 150000,
     "pow": 3000,
+    **{f"lm_{name}_{c}": 150000 for name in ("erf", "erfc", "erfcx", "digamma") for c in ("c64", "c128")},
 }
 """Calls that take much more or less than others, in picoseconds."""
 
