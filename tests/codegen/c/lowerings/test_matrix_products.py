@@ -79,6 +79,15 @@ def test_factors_that_the_blas_would_take_for_nothing(function: Entry, a: float,
         _check(function, [*arrays, rng.normal(size=2), there[:, 0], np.asarray(a), np.asarray(b), *stacks])
 
 
+@pytest.mark.parametrize("a", [2.0, -2.0])
+def test_a_sum_of_no_products_adds_a_zero(function: Entry, a: float) -> None:
+    values = [np.full((2, 3), -0.0), np.zeros((2, 0)), np.zeros((0, 3)), np.zeros(0), np.full(2, -0.0)]
+    values += [np.asarray(a), np.asarray(0.5), np.zeros((1, 2, 0)), np.zeros((1, 0, 3))]
+    expected = interpret(INPUTS[:7], OUTPUTS[:4], [np.array(value) for value in values[:7]])
+    for got, wanted in zip(function(values)[:4], expected, strict=True):
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
+
+
 def test_lengths_that_do_not_fit_are_errors() -> None:
     good = [np.zeros((2, 4)), np.zeros((2, 3)), np.zeros((3, 4))]
     run = compiled([z, x, y], [Gemm()(z, 1.0, x, y, 1.0)])

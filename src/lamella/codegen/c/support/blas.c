@@ -143,6 +143,17 @@ static void lm_mirror(const lm_matrix c, const lm_int itemsize, const int below)
         }
 }
 
+/* c += alpha * 0, for real numbers: what a sum of no products adds may change the sign of a zero. */
+static void lm_add_nothing(const lm_matrix c, const lm_dtype dtype, const void *const alpha)
+{
+    for (lm_int i = 0; i < c.rows; ++i)
+        for (lm_int j = 0; j < c.columns; ++j) {
+            char *const element = c.data + i * c.row_stride + j * c.column_stride;
+            if (dtype == LM_FLOAT32) *(float *)element += *(const float *)alpha * 0;
+            else *(double *)element += *(const double *)alpha * 0;
+        }
+}
+
 /* c += alpha * a @ b, where the BLAS can write to c as it lies; c = alpha * a @ b, if c is `fresh`. */
 static int lm_add_product(
     lm_call *const call, const lm_blas_routines *const blas, const lm_int itemsize, lm_matrix c, const void *const alpha,
@@ -151,7 +162,10 @@ static int lm_add_product(
     if (c.rows == 0 || c.columns == 0) return 0;
     const int is_vector = c.columns == 1 || c.rows == 1;
     if (fresh && (is_vector || a.columns == 0)) lm_set_to_zero(call, c, itemsize);
-    if (a.columns == 0) return 0;
+    if (a.columns == 0) {
+        if (!fresh) lm_add_nothing(c, blas->dtype, alpha);
+        return 0;
+    }
     if (c.columns == 1) return lm_add_matrix_vector(call, blas, itemsize, c, alpha, a, b);
     if (is_vector)
         return lm_add_matrix_vector(call, blas, itemsize, lm_transposed(c), alpha, lm_transposed(b), lm_transposed(a));
