@@ -82,6 +82,18 @@ def test_any_layout(shape: tuple[int, int, int], layouts: list[Any], seed: int) 
         np.testing.assert_array_equal(found, wanted, strict=True)
 
 
+def test_rows_of_which_not_even_one_of_each_operand_fits() -> None:
+    """Copies have a bound; one row of each is copied in any case."""
+    x = TensorType("complex128", (None, None, None))("x")
+    others = [TensorType("complex128", (None, 1, None))(f"y{i}") for i in range(15)]
+    total = lt.add(x, *others)
+    f = lm.function([x, *others], total)
+    rng = np.random.default_rng(0)
+    for width in (3, 100, 128):
+        arrays = [rng.integers(-9, 9, (2, n, width)).astype("complex128") for n in (20, *[1] * 15)]
+        np.testing.assert_array_equal(f(*arrays), sum(arrays[1:], start=arrays[0]))
+
+
 def test_what_is_written_over() -> None:
     """Rows are copied of what is read in all of them only."""
     x, y = TensorType("float64", (None, None, None))("x"), TensorType("float64", (None, 1, None))("y")

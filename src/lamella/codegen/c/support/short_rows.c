@@ -79,6 +79,7 @@ static void lm_run_short_rows(
         if (!joined) bytes += size[k];
     }
     if (bytes * width * most > LM_BYTES_OF_ROWS) most = LM_BYTES_OF_ROWS / (bytes * width);
+    if (most < 1) most = 1;
     if (most > rows) most = rows;
     char memory[bytes * width * most + 16 * n] __attribute__((aligned(16)));
     char *free_memory = memory;
