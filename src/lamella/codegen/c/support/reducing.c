@@ -22,6 +22,10 @@
 #define LM_PIECE 65536
 #define LM_MOST_PIECES 64
 
+/* Rows that are added to each other from which on pieces of them have accumulators of their own; and how many of these at most. */
+#define LM_MANY_ROWS 256
+#define LM_MOST_PIECES_OF_ROWS 16
+
 typedef struct {
     const lm_reducer *how;
     int depth, n;
@@ -395,12 +399,13 @@ static void lm_begin_accumulators(
     else lm_copy(call, how->accumulator_size, ndim, kept, to, to_strides, first, first_strides);
 }
 
-/* The axis of the longest, or the outermost of the long ones, along which all outputs are kept; -1 where there is none. */
+/* The longest axis, or the outermost of the long ones, along which all outputs are kept, or (`kept` is 0) reduced, or (-1) any; -1 where there is
+   none. */
 static int lm_axis_to_divide(const lm_reducing *const r, const int kept)
 {
     int best = -1;
     for (int axis = 0; axis < r->depth; ++axis) {
-        if (kept && !lm_all_reduce(r, axis, 1)) continue;
+        if (kept >= 0 && !lm_all_reduce(r, axis, kept)) continue;
         if (r->length[axis] >= LM_MOST_PIECES) return axis;
         if (best < 0 || r->length[axis] > r->length[best]) best = axis;
     }
@@ -506,10 +511,18 @@ static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
     }
     const lm_int most = total / LM_PIECE < LM_MOST_PIECES ? total / LM_PIECE : LM_MOST_PIECES;
     const int kept = lm_axis_to_divide(r, 1);
-    r->axis = kept >= 0 ? kept : lm_axis_to_divide(r, 0);
+    r->axis = kept >= 0 ? kept : lm_axis_to_divide(r, -1);
     if (kept < 0) return lm_reduce_partially(call, r, most);
-    /* Each of the innermost accumulators takes its elements in the same order, however they are divided: into few pieces, then. */
     const int is_innermost = kept == r->depth - 1;
+    if (is_innermost) {
+        /* Whole rows are read faster than parts of them. */
+        const int reduced = lm_axis_to_divide(r, 0);
+        if (reduced >= 0 && r->length[reduced] >= LM_MANY_ROWS * r->how->n_outputs) {
+            r->axis = reduced;
+            return lm_reduce_partially(call, r, most < LM_MOST_PIECES_OF_ROWS ? most : LM_MOST_PIECES_OF_ROWS);
+        }
+    }
+    /* Each of the innermost accumulators takes its elements in the same order, however they are divided: into few pieces, then. */
     r->grain = is_innermost ? 64 : 4;
     const lm_int n = is_innermost ? (call->threads > 1 ? call->threads : 1) : most, grains = r->length[kept] / r->grain;
     r->pieces = n < grains ? n : grains < 1 ? 1 : grains;
