@@ -126,7 +126,7 @@ class Ones(lm.Op[[Any], lt.TensorVariable]):
         output_storage[0][0] = np.ones(3)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*MODES, "DebugMode"])
 def test_a_value_that_holds_the_function_that_reads_it_is_collected(mode: str) -> None:
     held = Held()
     state = SharedVariable(Generic(), StorageCell(held), "state")
