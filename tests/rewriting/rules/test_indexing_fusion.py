@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lamella as lm
 import lamella.tensor as lt
 from lamella.ir import Apply, FunctionGraph, IndexedElemwise, Variable, ancestors, grad, ifelse
 from lamella.rewriting import rewrite_graph
@@ -46,6 +47,13 @@ def test_a_value_and_its_gradient_are_one_loop() -> None:
         "{i0 at 0; Sum{axis=(0,)} of 0, 1 added at 0, inplace=[(1, 2)]}"
     )
     assert_same_meaning(FunctionGraph([x, i], [value, grad(value, x)]), graph, [X, AT])
+
+
+def test_debug_mode_finds_nothing() -> None:
+    value = lt.sum(lt.exp(x[i]) * v)
+    f = lm.function([x, v, i], [value, grad(value, x)], mode="DebugMode")
+    assert _loops(f.fgraph)
+    np.testing.assert_allclose(f(X, V, AT)[1], [3.0 * np.e, 1.0, 2.0 * np.exp(4.0)], rtol=1e-12)
 
 
 def test_what_is_needed_elsewhere_is_still_made() -> None:

@@ -30,8 +30,8 @@ from lamella.ir import Add, ScalarOp
 
 __all__ = ["Gather", "Scatter", "add_indexed_pass"]
 
-_LANES: Final = 16
-"""Elements that are computed side by side: two of the widest vectors of float64."""
+_BYTES_OF_LANES: Final = 128
+"""Of the largest of the elements that are computed side by side: two of the widest vectors."""
 
 _BLOCKS_IN_A_RUN: Final = 16
 """Blocks of lanes that are added up before their total is added to that of others, so that the error of a sum grows slowly."""
@@ -178,6 +178,9 @@ class _Loop:
         self.names = names
         self.types = [C_DTYPES[dtype] for dtype in dtypes]
         self.element = element
+        read = [C_DTYPES[g.operand.dtype] for _, g in names.gathers] + [C_DTYPES[x.dtype] for _, x in names.read]
+        largest = max([c.itemsize for c in (*self.types, *read)])
+        self.lanes = max(16, min(32, _BYTES_OF_LANES // largest))
         self.arguments = arguments
         self.combine = [add_combination(unit, reduction, reduction.element) for _, reduction in names.reductions]
         self.merge = [add_combination(unit, reduction, reduction.accumulator) for _, reduction in names.reductions]
@@ -188,12 +191,12 @@ class _Loop:
 
     def text(self) -> str:
         """Return the function."""
-        block = "\n".join([f"            {line}" for line in self._block(_LANES)])
+        block = "\n".join([f"            {line}" for line in self._block(self.lanes)])
         rest = "\n".join([f"        {line}" for line in self._block(1)])
         declared = "\n".join([f"    {line}" for line in self._declarations()])
         into_totals = "\n".join([f"        {line}" for line in self._into_totals()])
         end = "\n".join([f"    {line}" for line in (*self._into_totals(), *self._results())])
-        run = _LANES * _BLOCKS_IN_A_RUN
+        run = self.lanes * _BLOCKS_IN_A_RUN
         return f"""LM_ALONE lm_int {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const by, const lm_int *const lengths)
 {{
 {declared}
@@ -201,9 +204,9 @@ class _Loop:
     (void)lengths;
     lm_int i = 0;
     int has_ended = 0;
-    while (!has_ended && i + {_LANES} <= n) {{
+    while (!has_ended && i + {self.lanes} <= n) {{
         const lm_int end = n - i < {run} ? n : i + {run};
-        for (; i + {_LANES} <= end; i += {_LANES}) {{
+        for (; i + {self.lanes} <= end; i += {self.lanes}) {{
 {block}
         }}
 {into_totals}
@@ -221,9 +224,9 @@ class _Loop:
             lines.append(f"{self.types[r].storage} *const w{r} = ({self.types[r].storage} *)data[{k}];")
         for k, (_, reduction) in enumerate(names.reductions):
             c = C_DTYPES[reduction.accumulator]
-            lines.append(f"{c.computed} a{k}[{_LANES}], total{k}[{_LANES}];")
+            lines.append(f"{c.computed} a{k}[{self.lanes}], total{k}[{self.lanes}];")
             identity = literal(reduction.identity, c.name)
-            lines.append(f"for (int j = 0; j < {_LANES}; ++j) a{k}[j] = total{k}[j] = {identity};")
+            lines.append(f"for (int j = 0; j < {self.lanes}; ++j) a{k}[j] = total{k}[j] = {identity};")
         for k, scatter in enumerate(names.scatters):
             place = names.first_scatter + k
             lines += self._table(f"s{k}", self.types[scatter.result], place, "")
@@ -268,8 +271,8 @@ class _Loop:
             lines += ["#pragma GCC unroll 1"] if m > 1 else []
             lines += [f"    {each} g_{name}[j] = {far};", "else"]
             near = [*simd, f"    {each} g_{name}[j] = t_{name}[p{gather.places}[i + j]];"]
-            if m > 1 and c.itemsize == 8:
-                read = f"lm_gather_8(t_{name}, p{gather.places} + i + j, g_{name} + j);"
+            if m > 1 and c.itemsize in (4, 8):
+                read = f"lm_gather_8_of_{c.itemsize}(t_{name}, p{gather.places} + i + j, g_{name} + j);"
                 eight = [f"    for (int j = 0; j < {m}; j += 8) {read}"]
                 near = ["#if LM_HAS_GATHER", *eight, "#else", *near, "#endif"]
             lines += near
@@ -349,8 +352,8 @@ class _Loop:
             identity = literal(reduction.identity, reduction.accumulator)
             lines += [
                 "#pragma omp simd",
-                f"for (int j = 0; j < {_LANES}; ++j) total{k}[j] = {self.merge[k]}(total{k}[j], a{k}[j]);",
-                f"for (int j = 0; j < {_LANES}; ++j) a{k}[j] = {identity};",
+                f"for (int j = 0; j < {self.lanes}; ++j) total{k}[j] = {self.merge[k]}(total{k}[j], a{k}[j]);",
+                f"for (int j = 0; j < {self.lanes}; ++j) a{k}[j] = {identity};",
             ]
         return lines
 
@@ -360,7 +363,7 @@ class _Loop:
             c = C_DTYPES[reduction.accumulator]
             lines += [
                 "#pragma GCC unroll 1",
-                f"for (int h = {_LANES // 2}; h > 0; h /= 2)",
+                f"for (int h = {self.lanes // 2}; h > 0; h /= 2)",
                 "#pragma GCC unroll 1",
                 f"    for (int j = 0; j < h; ++j) total{k}[j] = {self.merge[k]}(total{k}[j], total{k}[j + h]);",
                 f"*({c.storage} *)data[{len(self.names.whole) + k}] = {c.stored(f'total{k}[0]')};",

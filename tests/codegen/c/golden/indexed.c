@@ -48,7 +48,7 @@ LM_ALONE lm_int pass0(const lm_int n, char *const *const data, const lm_int *con
                 for (int j = 0; j < 16; ++j) g_i0[j] = *(const double *)((const char *)t_i0 + p0[i + j] * by[2]);
             else
             #if LM_HAS_GATHER
-                for (int j = 0; j < 16; j += 8) lm_gather_8(t_i0, p0 + i + j, g_i0 + j);
+                for (int j = 0; j < 16; j += 8) lm_gather_8_of_8(t_i0, p0 + i + j, g_i0 + j);
             #else
             #pragma omp simd
                 for (int j = 0; j < 16; ++j) g_i0[j] = t_i0[p0[i + j]];
