@@ -50,9 +50,9 @@ static void row0(const lm_int n, char *const *const rows)
 {
     const double *const x = (const double *)rows[1];
     lm_int at = 0;
-    double extreme = total0(n < 2048 ? n : 2048, x, x[0]);
-    for (lm_int i = 2048; i < n; i += 2048) {
-        const double other = total0(n - i < 2048 ? n - i : 2048, x + i, x[i]);
+    double extreme = total0(n < 1024 ? n : 1024, x, x[0]);
+    for (lm_int i = 1024; i < n; i += 1024) {
+        const double other = total0(n - i < 1024 ? n - i : 1024, x + i, x[i]);
         if (other > extreme || (other != other && extreme == extreme)) {
             extreme = other;
             at = i;

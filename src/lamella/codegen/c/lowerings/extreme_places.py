@@ -15,7 +15,7 @@ from lamella.ir import Argmax, Argmin, Maximum, Minimum
 _BYTES_SEARCHED: Final = 128
 """Bytes of elements that are looked at before it is seen whether the extreme is one of them."""
 
-_BLOCK: Final = 2048
+_BLOCK: Final = 1024
 """Elements of which the extreme is found at a time: only those of one block are searched for the place."""
 
 _COLUMNS: Final = 512

@@ -22,9 +22,11 @@
 #define LM_PIECE 65536
 #define LM_MOST_PIECES 64
 
-/* Rows that are added to each other from which on pieces of them have accumulators of their own; and how many of these at most. */
+/* Rows that are added to each other from which on pieces of them have accumulators of their own; and how many of these at most. Rows with an
+   accumulator each that are so few that pieces of them have, too. */
 #define LM_MANY_ROWS 256
 #define LM_MOST_PIECES_OF_ROWS 16
+#define LM_FEW_ROWS 32
 
 typedef struct {
     const lm_reducer *how;
@@ -514,13 +516,11 @@ static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
     r->axis = kept >= 0 ? kept : lm_axis_to_divide(r, -1);
     if (kept < 0) return lm_reduce_partially(call, r, most);
     const int is_innermost = kept == r->depth - 1;
-    if (is_innermost) {
-        /* Whole rows are read faster than parts of them. */
-        const int reduced = lm_axis_to_divide(r, 0);
-        if (reduced >= 0 && r->length[reduced] >= LM_MANY_ROWS * r->how->n_outputs) {
-            r->axis = reduced;
-            return lm_reduce_partially(call, r, most < LM_MOST_PIECES_OF_ROWS ? most : LM_MOST_PIECES_OF_ROWS);
-        }
+    /* Whole rows are read faster than parts of them; and few rows are not enough for many threads. */
+    const int reduced = is_innermost || r->length[kept] < LM_FEW_ROWS ? lm_axis_to_divide(r, 0) : -1;
+    if (reduced >= 0 && r->length[reduced] >= LM_MANY_ROWS * r->how->n_outputs) {
+        r->axis = reduced;
+        return lm_reduce_partially(call, r, most < LM_MOST_PIECES_OF_ROWS ? most : LM_MOST_PIECES_OF_ROWS);
     }
     /* Each of the innermost accumulators takes its elements in the same order, however they are divided: into few pieces, then. */
     r->grain = is_innermost ? 64 : 4;
