@@ -26,7 +26,7 @@
    accumulator each that are so few that pieces of them have, too. */
 #define LM_MANY_ROWS 256
 #define LM_MOST_PIECES_OF_ROWS 16
-#define LM_FEW_ROWS 32
+#define LM_TOO_FEW_ROWS 32
 
 typedef struct {
     const lm_reducer *how;
@@ -517,7 +517,7 @@ static int lm_reduce_nest(lm_call *const call, lm_reducing *const r)
     if (kept < 0) return lm_reduce_partially(call, r, most);
     const int is_innermost = kept == r->depth - 1;
     /* Whole rows are read faster than parts of them; and few rows are not enough for many threads. */
-    const int reduced = is_innermost || r->length[kept] < LM_FEW_ROWS ? lm_axis_to_divide(r, 0) : -1;
+    const int reduced = is_innermost || r->length[kept] < LM_TOO_FEW_ROWS ? lm_axis_to_divide(r, 0) : -1;
     if (reduced >= 0 && r->length[reduced] >= LM_MANY_ROWS * r->how->n_outputs) {
         r->axis = reduced;
         return lm_reduce_partially(call, r, most < LM_MOST_PIECES_OF_ROWS ? most : LM_MOST_PIECES_OF_ROWS);
