@@ -82,6 +82,20 @@ def test_any_layout(shape: tuple[int, int, int], layouts: list[Any], seed: int) 
         np.testing.assert_array_equal(found, wanted, strict=True)
 
 
+def test_copies_do_not_meet() -> None:
+    """One operand is the same in all rows, the next one all along each row."""
+    x = TensorType("float64", (None, None))("x")
+    row, column = TensorType("float64", (1, None))("row"), TensorType("float64", (None, 1))("column")
+    rng = np.random.default_rng(0)
+    for total in (x * row + column, x * column + row):
+        f = lm.function([x, row, column], total)
+        for width in (1, 2, 3, 5, 8, 11, 31):
+            a, r, c = [rng.integers(-9, 9, shape).astype(float) for shape in ((700, width), (1, width), (700, 1))]
+            expected = interpret([x, row, column], [total], [a, r, c])[0]
+            np.testing.assert_array_equal(f(a, r, c), expected)
+            np.testing.assert_array_equal(f(np.asfortranarray(a), r, c), expected)
+
+
 def test_rows_of_which_not_even_one_of_each_operand_fits() -> None:
     """Copies have a bound; one row of each is copied in any case."""
     x = TensorType("complex128", (None, None, None))("x")

@@ -18,7 +18,7 @@ typedef struct { uint64_t first, second; } lm_pair_of_words;
 static void lm_fill(char *to, const char *from, size_t itemsize, size_t n);
 static lm_kernel lm_copy_kernel(lm_int itemsize);
 
-/* Copy `rows` elements, each repeated all along a row; a few bytes behind the last row are written too. */
+/* Copy `rows` elements, each repeated all along a row; up to 8 bytes behind the last row are written too. */
 static void lm_repeat_elements(
     const lm_int size, const lm_int width, const lm_int rows, char *to, const char *from, const lm_int down)
 {
@@ -81,12 +81,12 @@ static void lm_run_short_rows(
     if (bytes * width * most > LM_BYTES_OF_ROWS) most = LM_BYTES_OF_ROWS / (bytes * width);
     if (most < 1) most = 1;
     if (most > rows) most = rows;
-    char memory[bytes * width * most + 16 * n] __attribute__((aligned(16)));
+    char memory[bytes * width * most + 32 * n] __attribute__((aligned(16)));
     char *free_memory = memory;
     for (int k = n_out; k < n; ++k) {
         if (copy[k] == NULL) continue;
         copy[k] = free_memory;
-        free_memory += (size[k] * width * most + 15) / 16 * 16;
+        free_memory += (size[k] * width * most + 31) / 16 * 16;
     }
     for (lm_int i = 0; i < rows; i += most) {
         const lm_int m = rows - i < most ? rows - i : most;
