@@ -1,7 +1,8 @@
 """The suite under AddressSanitizer and UndefinedBehaviorSanitizer, in all C: the host, the units, users' code.
 
     python -m tests.sanitize                                what `make sanitize` runs: everything
-    python -m tests.sanitize tests/codegen/c/lowerings      a part, with any options of pytest
+    python -m tests.sanitize tests/codegen/c/lowerings      a part, with any options of pytest; tests of how much the process
+                                                            grows run only in a part of such tests
 
 Python itself is not compiled with the sanitizers: their library is loaded before it, and its `malloc` serves Python's objects
 too. Leaks are not looked for, as Python frees little at its end; the tests of leaks do that. What a sanitizer finds ends the
@@ -27,14 +28,15 @@ GROWTH = [
     "tests/codegen/c/interfaces/test_failures.py",
     "tests/codegen/c/interfaces/test_cxx_exceptions.py",
     "tests/codegen/c/lowerings/test_references.py",
+    "tests/codegen/c/test_allocation_failures.py",
     "tests/codegen/c/test_leaks.py",
     "tests/codegen/c/test_result_memory.py",
     "tests/runtime/test_calling.py",
 ]
 """Tests of how much the process grows: freed memory, which is kept from being used again so that uses of it are seen, must be little there."""
 
-LEFT_OUT = ["tests/codegen/c/interfaces/test_debugging.py"]
-"""A debugger would have the sanitizers in itself, and wait for ever."""
+LEFT_OUT = ["tests/codegen/c/interfaces/test_debugging.py", "tests/test_layers.py", "tests/typing"]
+"""A debugger would have the sanitizers in itself, and wait for ever; the others run no C, and take long."""
 
 # Each does what it is named after, in the code of a user's Op.
 FAULTS = {
@@ -138,9 +140,12 @@ def main() -> int:
     """Run the suite, or what is named on the command line."""
     check_that_faults_are_found()
     arguments = sys.argv[1:]
-    if any([argument.startswith("tests") for argument in arguments]):
-        return run_tests(arguments, quarantine=64)
+    named = [argument for argument in arguments if argument.startswith("tests")]
+    if named and all([name.split("::")[0] in GROWTH for name in named]):
+        return run_tests(arguments, quarantine=1)
     ignored = [f"--ignore={path}" for path in (*GROWTH, *LEFT_OUT)]
+    if named:
+        return run_tests([*arguments, *ignored], quarantine=64)
     return run_tests([*arguments, "tests", *ignored], quarantine=64) | run_tests([*arguments, *GROWTH], quarantine=1)
 
 
