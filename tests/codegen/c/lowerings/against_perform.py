@@ -122,9 +122,11 @@ def _error(run: Callable[..., Any], *arguments: Any) -> BaseException:
 def steps_in_c(inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]]) -> str:
     """Return the C functions of a graph's steps, and the table that lists the steps."""
     text = write_program(schedule(FunctionGraph(inputs, outputs))).text
-    functions = re.findall(r"^/\* [^\n]* \*/\nstatic int step\d+.*?^}$", text, re.MULTILINE | re.DOTALL)
+    function = r"^/\* [^\n]* \*/\n(?:static LM_BESIDE|LM_STEP) int (step\d+).*?^}$"
+    functions = {found[1]: found[0] for found in re.finditer(function, text, re.MULTILINE | re.DOTALL)}
     table = text[text.index("static const lm_step steps[]") : text.index("static const int outputs[]")]
-    return "\n\n".join([*functions, table.strip()]) + "\n"
+    assert set(functions) == set(re.findall(r"^    {(step\d+)", table, re.MULTILINE))
+    return "\n\n".join([*functions.values(), table.strip()]) + "\n"
 
 
 def is_in_c(inputs: Sequence[Variable[Any]], outputs: Sequence[Variable[Any]]) -> bool:
