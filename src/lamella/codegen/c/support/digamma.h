@@ -14,11 +14,9 @@ static double lm_digamma_f64_alone(double x)
     double added = 0;
     if (x == 0) return copysign(INFINITY, -x);
     if (x < 0) {
-        const double pi = 3.14159265358979323846264338327950288, distance = trunc(x) - x;
+        const double pi = 3.14159265358979323846264338327950288, distance = x - trunc(x);
         if (distance == 0 || isinf(x)) return NAN;
-        /* The cotangent from its nearest pole or zero, which is exact so. */
-        if (distance > 0.25 && distance < 0.75) added = pi * tan(pi * (0.5 - distance));
-        else added = pi / tan(pi * (distance < 0.5 ? distance : distance - 1));
+        added = distance == -0.5 ? 0 : -pi / tan(pi * distance); /* rounded, pi / 2 has a large tangent, but a finite one */
         x = 1 - x;
     }
     if (x >= 10) {
