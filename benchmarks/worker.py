@@ -19,24 +19,27 @@ __all__ = ["main"]
 _SHORTEST: Final = 50e-6  # seconds that are timed at once
 
 
+def _seconds(call: Callable[[], Any], count: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    return time.perf_counter() - begin
+
+
 def _block(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
     """Call for some seconds, and return times of a call, and how many cores were busy.
 
     Short calls are timed several at once, so that reading the clock is no part of what is measured.
     """
-    begin = time.perf_counter()
-    call()
-    several = max(1, int(_SHORTEST / (time.perf_counter() - begin)))
+    several = 1
+    while _seconds(call, several) < _SHORTEST:
+        several *= 2
     times: list[float] = []
     first, cpu = time.perf_counter(), time.process_time()
-    last = first
-    while not times or last < first + seconds:
-        for _ in range(several):
-            call()
-        now = time.perf_counter()
-        times.append((now - last) / several)
-        last = now
-    return {"times": times, "cores": (time.process_time() - cpu) / (last - first)}
+    while not times or time.perf_counter() < first + seconds:
+        times.append(_seconds(call, several) / several)
+    elapsed = time.perf_counter() - first
+    return {"times": times, "cores": (time.process_time() - cpu) / elapsed}
 
 
 def main(peer_name: str) -> None:
