@@ -17,8 +17,8 @@
 #define LM_SHIFT ((size_t)2048)
 
 /* The most bytes, and pieces, that are kept. */
-#define LM_MOST_KEPT ((size_t)256 << 20)
-#define LM_MOST_PIECES 64
+#define LM_MOST_KEPT_BYTES ((size_t)256 << 20)
+#define LM_MOST_KEPT_PIECES 64
 
 /* What precedes a large piece; together they are `size` bytes. */
 typedef struct {
@@ -31,7 +31,7 @@ static struct {
     pthread_mutex_t lock;
     int n;
     size_t size;
-    lm_piece *pieces[LM_MOST_PIECES];
+    lm_piece *pieces[LM_MOST_KEPT_PIECES];
 } lm_kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static lm_piece *lm_new_piece(const size_t size)
@@ -99,19 +99,19 @@ static size_t lm_large_size(const void *const memory) { return ((const lm_piece 
 /* Keep a large piece, in the place of the oldest ones if there are too many. */
 static void lm_give_large(void *const memory)
 {
-    lm_piece *const piece = (lm_piece *)memory - 1, *ended[LM_MOST_PIECES];
+    lm_piece *const piece = (lm_piece *)memory - 1, *ended[LM_MOST_KEPT_PIECES];
     int n_ended = 0;
 #if defined(__SANITIZE_ADDRESS__)
     const size_t most = 0; /* what is used after it was released is to be noticed */
 #else
-    const size_t most = LM_MOST_KEPT;
+    const size_t most = LM_MOST_KEPT_BYTES;
 #endif
     if (piece->size > most) {
         lm_end_piece(piece);
         return;
     }
     pthread_mutex_lock(&lm_kept.lock);
-    while (lm_kept.n - n_ended == LM_MOST_PIECES || lm_kept.size + piece->size > most) {
+    while (lm_kept.n - n_ended == LM_MOST_KEPT_PIECES || lm_kept.size + piece->size > most) {
         ended[n_ended] = lm_kept.pieces[n_ended];
         lm_kept.size -= ended[n_ended++]->size;
     }
