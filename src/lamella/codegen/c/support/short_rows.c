@@ -6,10 +6,14 @@
    An operand that is the same in all rows, or the same all along each of them, or whose rows lie otherwise, is copied to where its rows follow
    each other too, a block at a time. What is written must lie so of its own. */
 
-/* Elements in a row up to which it pays, and where some operand has to be repeated all along it; rows from which on it does; elements, and bytes of all copies, of a block. */
+/* Elements in a row up to which it pays; and where some operand has to be repeated all along it. */
 #define LM_SHORT_ROW 128
 #define LM_SHORT_ROW_OF_SAME 32
+
+/* Rows from which on it pays. */
 #define LM_FEW_ROWS 8
+
+/* Elements of a block of rows, and bytes that all copies of one take. */
 #define LM_BLOCK_OF_ROWS 512
 #define LM_BYTES_OF_ROWS 24576
 
