@@ -1,5 +1,6 @@
 """`compare_backends` accepts backends that compute the same, and says what a wrong one does."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,10 @@ def test_a_graph_is_compiled_once_for_many_values() -> None:
         assert found.backend == "SpoilingLinker"
 
 
+def _instead(value: Any, _: Any) -> Any:
+    return value
+
+
 class TestRounding:
     """What rounding explains is allowed, and nothing else."""
 
@@ -210,3 +215,34 @@ class TestRounding:
         (errors,) = rounding_errors(FunctionGraph([x], [lt.abs(lt.exp(x))]), [values], max_ulps=1)
         assert errors is not None
         assert np.all(errors > 1.5 * np.spacing(np.exp(values)))
+
+    def test_the_sign_of_a_computed_nan_is_unknown(self) -> None:
+        x, y = lt.vector("x"), lt.vector("y")
+        nan = lt.log(x)
+        outputs = [lt.copysign(y, nan), lt.signbit(nan), lt.copysign(0.0, nan), lt.copysign(y, x)]
+        values = [np.array([-1.0, 2.0, np.nan]), np.array([0.0, 3.0, 3.0])]
+        errors = rounding_errors(FunctionGraph([x, y], outputs), values)
+        changed = [e.astype(bool).tolist() for e in errors if e is not None]
+        assert changed == [[True, False, True], [True, False, True], [True, False, True], [False, False, False]]
+        compare_backends(
+            outputs[0], {x: values[0], y: values[1]}, [SpoilingLinker(first_is(lambda v: v * [-1, 1, -1]))]
+        )
+        with pytest.raises(BackendMismatch, match=r"element \[1\] is np.float64\(-3.0\)"):
+            compare_backends(outputs[0], {x: values[0], y: values[1]}, [SpoilingLinker(first_is(np.negative))])
+
+    def test_a_zero_keeps_its_sign(self) -> None:
+        x = lt.vector("x")
+        (errors,) = rounding_errors(FunctionGraph([x], [1 / (x * 2)]), [np.array([-0.0, 0.0])])
+        np.testing.assert_array_equal(errors, np.zeros(2))
+
+    def test_the_sine_of_a_huge_number_may_be_that_of_another_one(self) -> None:
+        x = lt.vector("x")
+        y = lt.sin(lt.exp(x))
+        values = np.linspace(400.0, 500.0, 2000)
+        angles = np.exp(values)
+        for seed in range(4):
+            moved = angles + np.spacing(angles) * np.random.default_rng(seed).integers(-4, 5, angles.shape)
+            others = SpoilingLinker(first_is(partial(_instead, np.sin(moved))))
+            compare_backends(y, {x: values}, [others])
+        with pytest.raises(BackendMismatch):
+            compare_backends(y, {x: values}, [SpoilingLinker(first_is(lambda v: v + 50))])

@@ -214,3 +214,32 @@ def test_graphs_without_special_values(graph: RandomGraph) -> None:
     floats = [x for x in graph.inputs.values() if x.dtype.kind == "f"]
     assume(floats)
     assert all(np.isfinite(x).all() and (np.abs(x) <= 4).all() for x in floats)
+
+
+def _towers(pool: Pool) -> Sequence[TensorVariable]:
+    return [lt.exp(lt.exp(pool.pick("f")))]
+
+
+def _sines(pool: Pool) -> Sequence[TensorVariable]:
+    angle = pool.pick_phase()
+    return [] if angle is None else [lt.sin(angle)]
+
+
+@QUICK
+@given(graphs(steps=[_towers, _sines], min_steps=4))
+def test_angles_that_were_computed_are_not_huge(graph: RandomGraph) -> None:
+    sines = [node for node in toposort(graph.outputs) if str(node.op) == "Sin"]
+    computed = [node.inputs[0] for node in sines if node.inputs[0].owner is not None]
+    with np.errstate(all="ignore"):
+        angles = interpret(list(graph.inputs), computed, [np.array(x) for x in graph.inputs.values()])
+    for x in angles:
+        assert np.all(np.abs(x[np.isfinite(x)].astype("float64")) < 1e14)
+
+
+def test_an_input_may_be_a_huge_angle() -> None:
+    def has_huge_angle(graph: RandomGraph) -> bool:
+        angles = [v for node in toposort(graph.outputs) for v in node.inputs if str(node.op) == "Sin"]
+        values = [x for v, x in graph.inputs.items() if v in angles and x.dtype == "float64"]
+        return any(bool(np.any(np.abs(x[np.isfinite(x)]) > 1e30)) for x in values)
+
+    find(graphs(steps=[_sines]), has_huge_angle, settings=SEARCH)

@@ -37,6 +37,11 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
     *(LogSoftmax, LogSumExp, Prod, Softmax, Sum),
 )
 
+_SMALLEST = 5e-324
+
+# Parts of `ulps`: moved by one amount only, a number alone would be seen at two places, and its sine might be the same there.
+_AMOUNTS = np.array([-1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0])
+
 _SUMS_OF_PRODUCTS: tuple[type[Op[Any, Any]], ...] = (BatchedDot, Dot, Gemm, Gemv, Prod)
 
 
@@ -49,7 +54,7 @@ class _Moves:
     short: bool
     overflows: bool
     nan: bool  # what becomes of numbers of which nothing is known
-    direction: float  # up or down; 0 for any at random
+    direction: float  # all of that up or down; 0 for a part of it at random
 
 
 def rounding_errors(
@@ -64,9 +69,12 @@ def rounding_errors(
     """Estimate by how much the outputs of a graph may change where its intermediate results are rounded in another way.
 
     The graph is run several times; each time every floating-point number that a node computes is moved, once all of them up, once down, then
-    at random, by `max_ulps` units in the last place, and so is, at random, what goes into sums and products of many numbers, whose order is not fixed.
-    Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay. This is Monte Carlo
+    at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many numbers, whose order is
+    not fixed. Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay. This is Monte Carlo
     arithmetic, as in the reference.
+
+    A NaN that was computed gets a sign at random: which one it has depends on the order of operands and the processor, in NumPy too (inf - inf is
+    negative on some, and NaN + NaN is one of the two), and on which operations became one.
 
     A complex number of which a part is infinite or NaN, computed by a product of matrices or `Prod`, is any number: its parts are sums and differences of
     the same infinite numbers (inf - inf is NaN, and so is 0 * inf), and which of them meet first depends on the BLAS, the processor, and
@@ -93,7 +101,8 @@ def rounding_errors(
     -------
     list
         For each output an array of its shape: the largest change that was seen of each element, infinite where it became NaN or
-        infinite, or was no more; None for outputs that are no arrays of numbers.
+        infinite, or was no more, and the smallest number where it was a zero of the other sign; None for outputs that are no arrays of
+        numbers.
 
     References
     ----------
@@ -164,11 +173,13 @@ def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
         mantissa, _ = np.frexp(value)
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
         long = np.isfinite(value) & ((few != np.rint(few)) | moves.short)
-        signs = moves.direction or rng.choice([-1.0, 1.0], value.shape)
+        signs = moves.direction or rng.choice(_AMOUNTS, value.shape)
         step = np.where(long, np.spacing(value), 0) * (moves.ulps * signs)
         base = np.clip(value, -largest, largest) if moves.overflows and rng.integers(0, 2) else value
-        # NumPy makes scalars of arrays without axes.
-        return np.asarray((base + step.astype(value.dtype)).astype(value.dtype))
+        # What stays keeps the sign of a zero, too.
+        moved = np.where(long, base + step.astype(value.dtype), base).astype(value.dtype)
+        signed_nan = np.copysign(moved, np.asarray(signs, value.dtype))
+        return np.where(np.isnan(moved), signed_nan, moved)
 
 
 def _change(moved: Array, exact: Array) -> npt.NDArray[np.float64]:
@@ -177,4 +188,5 @@ def _change(moved: Array, exact: Array) -> npt.NDArray[np.float64]:
     with np.errstate(all="ignore"):
         difference = np.abs(moved.astype(np.float64) - exact.astype(np.float64))
     same = (moved == exact) | (np.isnan(moved) & np.isnan(exact))
-    return np.where(same, 0.0, np.where(np.isfinite(difference), difference, np.inf))
+    of_equal = np.where((exact == 0) & (np.copysign(1, moved) != np.copysign(1, exact)), _SMALLEST, 0.0)
+    return np.where(same, of_equal, np.where(np.isfinite(difference), difference, np.inf))

@@ -148,6 +148,16 @@ class Pool:
             return constant(self.draw(arrays(self.draw(dtypes(kinds)), shape, self.special, layouts=False)))
         return self.pick(kinds, shape=shape)
 
+    def pick_phase(self) -> TensorVariable | None:
+        """Choose a variable of floats, for periodic functions; None where it is a computed one whose rounding leaves no phase.
+
+        Of the sine of a number like 1e200 only an exact one tells anything: an input.
+        """
+        x = self.pick("f")
+        value = self.values[x]
+        rounding = np.abs(value) * np.finfo(value.dtype).eps
+        return x if x in self.inputs or not np.any((rounding > 0.01) & np.isfinite(value)) else None
+
     def choose(self, options: Sequence[Any]) -> Any:
         """Draw one of some options."""
         return self.draw(st.sampled_from(list(options)))

@@ -22,6 +22,7 @@ _FLOAT_FUNCTIONS: Final = (
     *(lt.exp, lt.expm1, lt.log1p, lt.sin, lt.cos, lt.tanh, lt.arctan, lt.sigmoid, lt.softplus, lt.log_sigmoid),
     *(lt.sqrt, lt.log, lt.erf, lt.arcsinh, lt.reciprocal, lt.exp2, lt.gammaln, lt.tan, lt.arcsin, lt.cosh, lt.log1mexp),
 )
+_PERIODIC: Final = (lt.sin, lt.cos, lt.tan)
 _NUMBER_FUNCTIONS: Final = (
     *(lt.neg, lt.abs, lt.square, lt.sign, lt.floor, lt.ceil, lt.trunc, lt.rint, lt.signbit, lt.isnan, lt.isfinite),
     *(lt.logical_not, lt.bitwise_not, lt.conj, lt.real, lt.imag, lt.tensor_copy, lt.isinf, lt.deg2rad, lt.angle),
@@ -39,7 +40,9 @@ def _unary(pool: Pool) -> Made:
 
 
 def _of_floats(pool: Pool) -> Made:
-    return [pool.choose(_FLOAT_FUNCTIONS)(pool.pick("f"))]
+    function = pool.choose(_FLOAT_FUNCTIONS)
+    x = pool.pick_phase() if function in _PERIODIC else pool.pick("f")
+    return [] if x is None else [function(x)]
 
 
 def _binary(pool: Pool) -> Made:
