@@ -329,6 +329,7 @@ from lamella.ir.tensor import indexed_axis as indexed_axis
 from lamella.ir.tensor import is_free_of_repetitions as is_free_of_repetitions
 from lamella.ir.tensor import known_integer as known_integer
 from lamella.ir.tensor import known_integers as known_integers
+from lamella.ir.tensor import moves_elements as moves_elements
 from lamella.ir.tensor import numpy_index as numpy_index
 from lamella.ir.tensor import parse_signature as parse_signature
 from lamella.ir.tensor import result_lengths as result_lengths

@@ -19,7 +19,6 @@ from lamella.ir import (
     Apply,
     CAReduce,
     Elemwise,
-    MovesElements,
     Second,
     Shape,
     Shape_i,
@@ -31,6 +30,7 @@ from lamella.ir import (
     Variable,
     known_integer,
     known_integers,
+    moves_elements,
     perform_node,
 )
 from lamella.typing_layer.facts import Fact, Rule
@@ -118,7 +118,9 @@ def _value(variable: AnyVariable) -> Rule[AnyVariable, Array | None]:
     integers = known_integers(variable) if variable.ndim else (known_integer(variable),)
     if variable.ndim < 2 and integers is not None and None not in integers:
         return _read_only(np.array(integers, dtype=variable.dtype).reshape(known))
-    if not isinstance(node.op, Alloc | CAReduce | Elemwise | MovesElements | SpecifyShape | Unbroadcast):
+    if not isinstance(node.op, Alloc | CAReduce | Elemwise | SpecifyShape | Unbroadcast) and not moves_elements(
+        node.op
+    ):
         return None
     values: list[Array] = []
     for source in node.inputs:
@@ -151,7 +153,7 @@ def _uniform(variable: AnyVariable) -> Rule[AnyVariable, Array | None]:
             return None  # it will raise again when the graph runs, with all that can be said
     if isinstance(op, Alloc | SpecifyShape | Unbroadcast):
         return (yield node.inputs[0])
-    if isinstance(op, MovesElements):
+    if moves_elements(op):
         common: Array | None = None
         for place in op.moved_inputs(node):
             value = yield node.inputs[place]

@@ -49,7 +49,6 @@ from lamella.ir import (
     Min,
     Minimum,
     Mod,
-    MovesElements,
     Mul,
     Prod,
     RightShift,
@@ -74,6 +73,7 @@ from lamella.ir import (
     Trunc,
     Unbroadcast,
     Variable,
+    moves_elements,
 )
 from lamella.typing_layer.facts import Fact, Rule
 
@@ -133,7 +133,7 @@ def _rule(variable: AnyVariable) -> Rule[AnyVariable, bool]:
         if found is None:
             return False
         sources = found
-    elif isinstance(op, MovesElements):
+    elif moves_elements(op):
         sources = [node.inputs[place] for place in op.moved_inputs(node)]
     elif isinstance(op, Alloc | SpecifyShape | Unbroadcast):
         sources = [node.inputs[0]]

@@ -127,29 +127,30 @@ def toposort(
     done: set[Apply[Any]] = set()
     opened: set[Apply[Any]] = set()
     order: list[Apply[Any]] = []
-    # A node is pushed, opened when it is met first (its predecessors are pushed), and closed when it is met again.
+    # A node is pushed, opened when it is met first (its predecessors are pushed), and closed when it is met again, or at once.
     stack = [v.owner for v in reversed(list(outputs)) if v.owner is not None and v not in known]
     while stack:
         node = stack[-1]
         if node in done:
             stack.pop()
             continue
-        if node in opened:
-            stack.pop()
-            done.add(node)
-            order.append(node)
-            continue
-        opened.add(node)
-        before = len(stack)
-        for variable in reversed(node.inputs):
-            owner = variable.owner
-            if owner is not None and owner not in done and variable not in known:
-                stack.append(owner)
-        if orderings:
-            stack.extend([other for other in orderings.get(node, ()) if other not in done])
-        for other in stack[before:]:
-            if other in opened:
-                raise InconsistencyError(f"the order of the nodes has a cycle through {other}")
+        if node not in opened:
+            before = len(stack)
+            for variable in reversed(node.inputs):
+                owner = variable.owner
+                if owner is not None and owner not in done and variable not in known:
+                    stack.append(owner)
+            if orderings:
+                stack.extend([other for other in orderings.get(node, ()) if other not in done])
+                for other in stack[before:]:
+                    if other in opened or other is node:
+                        raise InconsistencyError(f"the order of the nodes has a cycle through {other}")
+            if len(stack) > before:
+                opened.add(node)
+                continue
+        stack.pop()
+        done.add(node)
+        order.append(node)
     return order
 
 

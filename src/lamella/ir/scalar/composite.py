@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, final
 
 import attrs
@@ -179,7 +179,19 @@ def _nameless(constant: ScalarConstant) -> ScalarVariable:
 def _apply_nameless(op: ScalarOp[Any], operands: list[ScalarVariable]) -> Sequence[ScalarVariable]:
     if isinstance(op, Composite):
         return op.inline(operands)
-    return [out for out in op.make_node(*operands).outputs if isinstance(out, ScalarVariable)]
+    node: Apply[Any]
+    if type(op).make_node is ScalarOp.make_node:  # for operands that are Variables already, it is less work
+        types = _result_types(op, tuple([v.type.dtype for v in operands]))
+        node = Apply.with_names(op, tuple(operands), types, (None,) * len(types))
+    else:
+        node = op.make_node(*operands)
+    return [out for out in node.outputs if isinstance(out, ScalarVariable)]
+
+
+@lru_cache(maxsize=4096)
+def _result_types(op: ScalarOp[Any], dtypes: tuple[str, ...]) -> tuple[ScalarType, ...]:
+    _, outs = op.loop_for([ScalarType(dtype) for dtype in dtypes])
+    return tuple([ScalarType(dtype) for dtype in outs])
 
 
 def _describe(fgraph: FunctionGraph) -> str:

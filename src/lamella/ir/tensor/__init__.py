@@ -50,6 +50,7 @@ from lamella.ir.tensor.joining import Join as Join
 from lamella.ir.tensor.known_integers import MovesElements as MovesElements
 from lamella.ir.tensor.known_integers import known_integer as known_integer
 from lamella.ir.tensor.known_integers import known_integers as known_integers
+from lamella.ir.tensor.known_integers import moves_elements as moves_elements
 from lamella.ir.tensor.lengths import ShapeLike as ShapeLike
 from lamella.ir.tensor.lengths import as_length as as_length
 from lamella.ir.tensor.lengths import as_lengths as as_lengths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, final
 
 import attrs
@@ -63,6 +64,14 @@ class EquilibriumGraphRewriter(GraphRewriter):
     ignore_newtrees: bool = False
     name: str = "EquilibriumGraphRewriter"
 
+    @cached_property
+    def _table(self) -> RewriteTable:
+        return self._make_table(None)
+
+    def _make_table(self, observer: Observer | None) -> RewriteTable:
+        node_rewriters = [r for r in self.rewriters if isinstance(r, NodeRewriter)]
+        return RewriteTable(single_rewriters(node_rewriters, self.ignore_newtrees), observer)
+
     @override
     def add_requirements(self, fgraph: FunctionGraph) -> FunctionGraph:
         for rewriter in (*self.rewriters, *self.final_rewriters, *self.cleanup_rewriters):
@@ -82,11 +91,10 @@ class _Rounds:
     """The state of one application."""
 
     def __init__(self, of: EquilibriumGraphRewriter, observer: Observer | None) -> None:
-        node_rewriters = [r for r in of.rewriters if isinstance(r, NodeRewriter)]
         self.of = of
         self.observer = observer
         self.graph_rewriters = [r for r in of.rewriters if isinstance(r, GraphRewriter)]
-        self.table = RewriteTable(single_rewriters(node_rewriters, of.ignore_newtrees), observer)
+        self.table = of._table if observer is None else of._make_table(observer)
         self.uses = UseBound(config.max_use_ratio if of.max_use_ratio is None else of.max_use_ratio)
         self.settled: set[Apply[Any]] = set()
         self.changed = False  # whether anything changed in this round, be it undone again

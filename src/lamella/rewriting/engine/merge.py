@@ -9,7 +9,7 @@ only, and applications of commutative Ops to the same inputs in another order::
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final, Protocol, final, runtime_checkable
+from typing import Any, Final, final
 
 import attrs
 from typing_extensions import override
@@ -18,16 +18,7 @@ from lamella.ir import Apply, Constant, Elemwise, FunctionGraph, Memory, Op, Var
 from lamella.rewriting.engine.observer import Observer
 from lamella.rewriting.engine.rewriter import GraphRewriter
 
-__all__ = ["MergeOptimizer", "SupportsCommuting", "merge"]
-
-
-@runtime_checkable
-class SupportsCommuting(Protocol):
-    """An Op that says whether its two inputs may be exchanged; of an `Elemwise`, its scalar Op says so."""
-
-    @property
-    def commutative(self) -> bool:
-        """Whether the inputs may be exchanged, with exactly the same result."""
+__all__ = ["MergeOptimizer", "merge"]
 
 
 _MERGED: Final[Memory[FunctionGraph, bool]] = Memory()
@@ -35,8 +26,9 @@ _MERGED: Final[Memory[FunctionGraph, bool]] = Memory()
 
 
 def _commutes(op: Op[Any, Any]) -> bool:
+    """Whether an Op, or the scalar Op of an `Elemwise`, says that its two inputs may be exchanged, with exactly the same result."""
     function = op.scalar_op if isinstance(op, Elemwise) and not op.inplace_pattern else op
-    return isinstance(function, SupportsCommuting) and function.commutative is True
+    return getattr(function, "commutative", False) is True
 
 
 @final

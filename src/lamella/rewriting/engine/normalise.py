@@ -10,8 +10,10 @@ a pass ends, no rewriter fires on any node of the result, as far as it looks at 
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any, Final, final
 
 import attrs
@@ -41,6 +43,9 @@ Outputs = Sequence[Variable[Any]]
 USES_ALLOWED_ANYWAY: Final = 1000
 """Uses of one rewriter that are allowed however small the graph is: an expansion of one node may take many."""
 
+_MOST_GROUPS_KNOWN: Final = 64
+"""Groups of rewriters that have left nodes alone, for each of which a table keeps what is left to try."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -54,20 +59,33 @@ class Entry:
 
 
 class _ByOp(dict[int, tuple[Entry, ...]]):
-    """The entries for each Op that was met, by the address of what stands for it and its equals: hashing it would cost more."""
+    """The entries for each Op that was met, by the address of what stands for it and its equals: hashing it would cost more.
 
-    __slots__ = ("_met", "_table")
+    An address is forgotten, here and in the selections made from this, when the Op dies: a table lives as long as its rewriter.
+    """
+
+    __slots__ = ("_refs", "_table", "selections")
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         super().__init__()
+        self.selections: list[dict[int, tuple[Entry, ...]]] = []
         self._table = DispatchTable([(entry.rewriter.tracks(), entry) for entry in entries])
-        self._met: list[Op[Any, Any]] = []  # keeps the addresses taken
+        self._refs: dict[int, weakref.ref[object]] = {}
 
     def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
+        stands_for_it = canonical(op)
+        address = id(stands_for_it)
         found = self._table.find(op)
-        self._met.append(op)
-        self[id(canonical(op))] = found
+        self._refs[address] = weakref.ref(stands_for_it, partial(self._forget, address))
+        self[address] = found
         return found
+
+    def _forget(self, address: int, ref: weakref.ref[object]) -> None:
+        # It may run at any moment in any thread: each step is one operation on a dictionary, and none can fail.
+        self._refs.pop(address, None)
+        self.pop(address, None)
+        for selection in self.selections:
+            selection.pop(address, None)
 
 
 @final
@@ -99,6 +117,7 @@ class _Rest(dict[int, tuple[Entry, ...]]):
         super().__init__()
         self._all = all_entries
         self._condition = condition
+        all_entries.selections.append(self)
 
     def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
         address = id(canonical(op))
@@ -146,6 +165,9 @@ class RewriteTable:
         """Return the entries to try on a node which some rewriters have left alone, and those that have when these do so too."""
         found = self._after.get(tried)
         if found is None:
+            if len(self._after) >= _MOST_GROUPS_KNOWN:
+                self._after.clear()
+                self.entries.selections = [] if self.readers is None else [self.readers]
             rest = _Rest(self.entries, lambda entry: entry.reads_graph or id(entry.rewriter) not in tried.ids)
             found = self._after[tried] = (rest, tried.joined(self.lasting))
         return found

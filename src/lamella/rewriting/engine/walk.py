@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from functools import cached_property
 from typing import Any, Literal, final
 
 import attrs
@@ -223,13 +224,20 @@ class WalkingGraphRewriter(NodeProcessingGraphRewriter):
     ignore_newtrees: bool = False
     name: str = attrs.field(default=attrs.Factory(lambda self: self.node_rewriter.name, takes_self=True))
 
+    @cached_property
+    def _table(self) -> RewriteTable:
+        return self._make_table(None)
+
+    def _make_table(self, observer: Observer | None) -> RewriteTable:
+        return RewriteTable(single_rewriters([self.node_rewriter], self.ignore_newtrees), observer)
+
     @override
     def apply(self, fgraph: FunctionGraph) -> FunctionGraph:
         return self.apply_observed(fgraph, None)
 
     @override
     def apply_observed(self, fgraph: FunctionGraph, observer: Observer | None) -> FunctionGraph:
-        table = RewriteTable(single_rewriters([self.node_rewriter], self.ignore_newtrees), observer)
+        table = self._table if observer is None else self._make_table(observer)
         uses = UseBound(config.max_use_ratio)
         settled: set[Apply[Any]] = set()
         again = True

@@ -19,6 +19,7 @@ import attrs
 from typing_extensions import override
 
 from lamella.ir import (
+    BUILT_FOR,
     Apply,
     Composite,
     Elemwise,
@@ -128,26 +129,30 @@ def _fused(
     inside = frozenset(group)
     function = _Function()
     results: list[Variable[Any]] = []
+    clients = fgraph.clients
     for node in group:
         function.add(node)
-        clients = {out: fgraph.get_clients(out) for out in node.outputs}
-        results += [out for out, of in clients.items() if any([client not in inside for client, _ in of])]
+        results += [out for out in node.outputs if any([c not in inside for c, _ in clients.get(out, ())])]
     inputs = [now for v in function.inputs if isinstance(now := replaced.get(v, v), TensorVariable)]
     if not inputs:
         return None
-    composite = function.composite(results)
+    last = group[-1].built_at  # an error is to name the line where the last of them was built
+    attributed = BUILT_FOR.set(last)
+    try:
+        composite = function.composite(results)
+    finally:
+        BUILT_FOR.reset(attributed)
     shape = broadcast_static_shapes(inputs)
     kinds = [TensorType(out.dtype, shape) for out in composite.outputs]
     for result, kind in zip(results, kinds, strict=True):
         if result.type.is_super(kind) is None or kind.broadcastable != result.type.broadcastable:
             return None
-    origin = group[-1].origin  # an error is to name the line where the last of them was built
     made = Apply.with_names(
         Elemwise[Any](composite),
         tuple(inputs),
         tuple(kinds),
         tuple([result.name for result in results]),
-        None if origin is None else attrs.astuple(origin),
+        last,
     )
     return dict(zip(results, made.outputs, strict=True))
 
@@ -159,7 +164,7 @@ class _Function:
     def __init__(self) -> None:
         self.inputs: list[Variable[Any]] = []
         self._constants: list[ScalarConstant] = []
-        self._steps: list[tuple[ScalarOp[Any], list[Variable[Any]]]] = []
+        self._steps: list[tuple[ScalarOp[Any], Sequence[Variable[Any]]]] = []
         self._n_results = 0
         # Where values stand: among inputs, constants, and results of steps.
         self._places: dict[Variable[Any], tuple[int, int]] = {}
@@ -172,7 +177,7 @@ class _Function:
         for out in node.outputs:
             self._places[out] = (2, self._n_results)
             self._n_results += 1
-        self._steps.append((_scalar_op(node), list(node.inputs)))
+        self._steps.append((_scalar_op(node), node.inputs))
 
     def _meet(self, variable: Variable[Any]) -> None:
         if isinstance(variable, TensorConstant) and all(variable.type.broadcastable):
@@ -186,11 +191,7 @@ class _Function:
     def composite(self, results: Sequence[Variable[Any]]) -> Composite:
         """Return the function as a scalar Op."""
         starts = (0, len(self.inputs), len(self.inputs) + len(self._constants))
-
-        def slot(variable: Variable[Any]) -> int:
-            kind, number = self._places[variable]
-            return starts[kind] + number
-
-        steps = tuple([(op, tuple([slot(v) for v in operands])) for op, operands in self._steps])
-        program = ScalarProgram(tuple(self._constants), steps, tuple([slot(result) for result in results]))
+        slots = {variable: starts[kind] + number for variable, (kind, number) in self._places.items()}
+        steps = tuple([(op, tuple([slots[v] for v in operands])) for op, operands in self._steps])
+        program = ScalarProgram(tuple(self._constants), steps, tuple([slots[result] for result in results]))
         return Composite.of_program([variable.type.dtype for variable in self.inputs], program)

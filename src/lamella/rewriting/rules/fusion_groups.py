@@ -65,8 +65,9 @@ def group_nodes(
     """
     grouping = _Grouping(fgraph, is_member)
     grouping.set_levels()
-    grouping.raise_levels(grouping.components())
     components = grouping.components()
+    if grouping.raise_levels(components):
+        components = grouping.components()
     grouping.join_siblings(components)
     return Groups(tuple(grouping.parts(weight, most)))
 
@@ -79,38 +80,50 @@ class _Grouping:
         given = frozenset(fgraph.inputs)
         self._needs = needed_by(self._order, fgraph.outputs)
         self._members = frozenset([node for node in self._order if is_member(node)])
-        self._owners: dict[AnyNode, list[tuple[AnyNode, bool]]] = {
+        self._patterns = {node: _pattern(node.outputs[0]) for node in self._members}
+        self._owners: dict[AnyNode, Sequence[tuple[AnyNode, bool]]] = {
             node: self._edges(node, given) for node in self._order
+        }
+        # The inputs that have the shape of the results of a node, but constants.
+        self._whole_inputs: dict[AnyNode, list[Variable[Any]]] = {
+            node: [v for v in node.inputs if _pattern(v) == pattern and not v.is_constant]
+            for node, pattern in self._patterns.items()
         }
         self._level: dict[AnyNode, int] = {}
         self._parent: dict[AnyNode, AnyNode] = {}
 
-    def _edges(self, node: AnyNode, given: frozenset[Variable[Any]]) -> list[tuple[AnyNode, bool]]:
+    def _edges(self, node: AnyNode, given: frozenset[Variable[Any]]) -> Sequence[tuple[AnyNode, bool]]:
         """Return the nodes that a node needs, each with whether the two may be in one group."""
         found: dict[AnyNode, bool] = {}
-        pattern = _pattern(node.outputs[0]) if node in self._members else None
+        pattern = self._patterns.get(node)
         for variable in node.inputs:
             owner = variable.owner
             if owner is None or variable in given:
                 continue
             joins = pattern is not None and owner in self._members and _pattern(variable) == pattern
-            joins = joins and self._needs.get(owner) == self._needs.get(node)
-            found[owner] = found.get(owner, True) and joins
-        return list(found.items())
+            if joins and self._needs:
+                joins = self._needs.get(owner) == self._needs.get(node)
+            found[owner] = joins and found.get(owner, True)
+        return tuple(found.items())
 
     def set_levels(self) -> None:
         """Put each node as near to the end as the nodes that need it allow."""
         level = self._level = dict.fromkeys(self._order, 0)
         for node in reversed(self._order):
+            at = level[node]
             for owner, joins in self._owners[node]:
-                level[owner] = max(level[owner], level[node] + (0 if joins else 1))
+                least = at if joins else at + 1
+                if level[owner] < least:
+                    level[owner] = least
 
     def components(self) -> dict[AnyNode, list[AnyNode]]:
         """Return the nodes of one level that values flow between, by one that stands for them."""
+        level = self._level
         parent = self._parent = {node: node for node in self._order if node in self._members}
         for node in parent:
+            at = level[node]
             for owner, joins in self._owners[node]:
-                if joins and self._level[owner] == self._level[node]:
+                if joins and level[owner] == at:
                     self._unite(owner, node)
         found: dict[AnyNode, list[AnyNode]] = {}
         for node in parent:
@@ -119,7 +132,9 @@ class _Grouping:
 
     def _find(self, node: AnyNode) -> AnyNode:
         parent = self._parent
-        root = node
+        root = parent[node]
+        if parent[root] is root:  # as a rule
+            return root
         while parent[root] is not root:
             root = parent[root]
         while parent[node] is not root:
@@ -129,13 +144,14 @@ class _Grouping:
     def _unite(self, a: AnyNode, b: AnyNode) -> None:
         self._parent[self._find(b)] = self._find(a)
 
-    def raise_levels(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
-        """Move each component to the level of one that it could join, if what it needs is there by then, or can be.
+    def raise_levels(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> bool:
+        """Move each component to the level of one that it could join, if what it needs is there by then, or can be; say whether any moved.
 
         That is one whose results it uses; or, for one whose results are only reduced, so that none has to be kept until later, one that
         reads the same array.
         """
         level = self._level
+        moved = False
         readers: dict[tuple[Variable[Any], Hashable], int] = {}
         ceilings: dict[AnyNode, tuple[int, int]] = {}
         others = [(node,) for node in self._order if node not in self._members]
@@ -151,7 +167,7 @@ class _Grouping:
                 for owner, joins in edges
             ]
             highest = min(allowed, default=None)
-            read = [(v, self._needs.get(node)) for node in members for v in _whole_inputs(node)]
+            read = [(v, self._needs.get(node)) for node in members for v in self._whole_inputs[node]]
             target = own
             if highest is not None and any([joins and level[owner] == highest for owner, joins in edges]):
                 target = max(own, highest)
@@ -161,7 +177,9 @@ class _Grouping:
             if target != own:
                 level.update(dict.fromkeys(members, target))
                 self._raise_others(edges, target)
+                moved = True
             readers.update(dict.fromkeys(read, target))
+        return moved
 
     def _ceiling(self, node: AnyNode, ceilings: Mapping[AnyNode, tuple[int, int]]) -> tuple[int, int]:
         """Return the highest level that a node in no group can be on, and how many nodes in no group move with it."""
@@ -192,7 +210,7 @@ class _Grouping:
         readers: dict[tuple[Variable[Any], int, Hashable], AnyNode] = {}
         for members in components.values():
             for node in members:
-                for variable in _whole_inputs(node):
+                for variable in self._whole_inputs[node]:
                     first = readers.setdefault((variable, self._level[node], self._needs.get(node)), node)
                     if first is not node:
                         self._unite(first, node)
@@ -217,31 +235,29 @@ class _Grouping:
         self, members: Sequence[AnyNode], weight: Callable[[AnyNode], int], most: int
     ) -> Iterable[tuple[AnyNode, ...]]:
         inside = frozenset(members)
+        clients = self._fgraph.clients
         piece: list[AnyNode] = []
         size = 0
         made: set[Variable[Any]] = set()
         streams: set[Variable[Any]] = set()
         for node in members:
             cost = weight(node)
-            read = {v for v in node.inputs if not v.is_constant and v not in made}
-            if piece and (size + cost > most or len(streams | read) > _MOST_STREAMS):
+            read = {v for v in node.inputs if v not in made and v not in streams and not v.is_constant}
+            if piece and (size + cost > most or len(streams) + len(read) > _MOST_STREAMS):
                 yield tuple(piece)
                 piece, size, made, streams = [], 0, set(), set()
                 read = {v for v in node.inputs if not v.is_constant}
             piece.append(node)
             size += cost
             made.update(node.outputs)
-            clients = {v: self._fgraph.get_clients(v) for v in node.outputs}
-            streams |= read | {v for v, of in clients.items() if any([client not in inside for client, _ in of])}
+            streams |= read
+            for out in node.outputs:
+                for client, _ in clients.get(out, ()):
+                    if client not in inside:
+                        streams.add(out)
         yield tuple(piece)
 
 
 def _pattern(variable: Variable[Any]) -> tuple[bool, ...] | None:
     type = variable.type
     return type.broadcastable if isinstance(type, TensorType) else None
-
-
-def _whole_inputs(node: AnyNode) -> list[Variable[Any]]:
-    """Return the inputs of a node that have the shape of its results, but constants."""
-    pattern = _pattern(node.outputs[0])
-    return [v for v in node.inputs if not v.is_constant and _pattern(v) == pattern]

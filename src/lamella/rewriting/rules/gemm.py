@@ -50,6 +50,8 @@ def dot_plus_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
     (out,) = node.outputs
     if len(node.inputs) != 2 or out.type.dtype not in _DTYPES or out.type.ndim not in (1, 2):
         return None
+    if not any([_may_be_product(v.owner) for v in node.inputs]):
+        return None
     if any([v.dtype != out.type.dtype for v in operands(node)]):
         return None
     if any([variable.type.dtype != out.type.dtype for variable in node.inputs]):
@@ -69,6 +71,15 @@ def dot_plus_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVaria
 
 gemm: Final = in2out(dot_plus_scaled, name="gemm")
 """`dot_plus_scaled`, from the inputs to the outputs."""
+
+
+def _may_be_product(node: Apply[Any] | None) -> bool:
+    """Whether a term is a product of matrices, or that with a factor or a sign: what tells soonest that there is none."""
+    if node is None:
+        return False
+    if isinstance(node.op, Elemwise):
+        return any([v.owner is not None and isinstance(v.owner.op, Dot) for v in node.inputs])
+    return isinstance(node.op, Dot)
 
 
 @final

@@ -36,12 +36,14 @@ def with_factors_replaced(
     x, y = operands(node)
     assert isinstance(node.op, Elemwise)
     for factor, other in ((y, x), (x, y)) if isinstance(node.op.scalar_op, Mul) else ((y, x),):
-        if factor.owner is None:
+        computed = factor.owner
+        op = None if computed is None else computed.op
+        if not isinstance(op, Elemwise) or op.inplace_pattern:
             continue
-        if applied(kind, factor):
+        if isinstance(op.scalar_op, kind):
             made = product_with(other, factor, combined, node.op)
             return None if made is None else instead_of(node, made)
-        negated = applied(Neg, factor)
+        negated = applied(Neg, factor) if isinstance(op.scalar_op, Neg) else None
         if negated is not None and applied(kind, negated[0]):
             made = product_with(other, negated[0], combined, node.op)
             return None if made is None else instead_of(node, lt.neg(made))

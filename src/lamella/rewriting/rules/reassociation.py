@@ -89,10 +89,10 @@ def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
     The numbers are added with one sign, and their sum is exact. Valid for floats of one dtype; numbers of two signs would cancel where x is lost between them. It pays because one sum is computed.
     """
     dtype = node.outputs[0].type.dtype
+    if dtype not in FLOAT_DTYPES or not any([applied((Add, Sub), variable) for variable in node.inputs]):
+        return None
     if not _with_constant(node):
         return _two_shifted(node, dtype)
-    if dtype not in FLOAT_DTYPES:
-        return None
     outer = _shifted(node, dtype)
     inner = None if outer is None or not _with_constant(outer.x.owner) else _shifted(outer.x.owner, dtype)
     if outer is None or inner is None:
@@ -108,7 +108,7 @@ def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
 def _two_shifted(node: Apply[Any], dtype: str) -> list[TensorVariable] | None:
     """Rewrite a sum of two operands to each of which a number is added, and which nothing else needs."""
     x, y, *others = operands(node)
-    if others or not _with_constant(x.owner) or not _with_constant(y.owner) or dtype not in FLOAT_DTYPES:
+    if others or not _with_constant(x.owner) or not _with_constant(y.owner):
         return None
     if applied(Add, node.outputs[0]) is None:
         return None
@@ -145,6 +145,8 @@ def float_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Te
     """
     dtype = node.outputs[0].type.dtype
     if not _with_constant(node) or dtype not in FLOAT_DTYPES:
+        return None
+    if not any([applied((Mul, TrueDivide), variable) for variable in node.inputs]):
         return None
     outer = _scaled(node, dtype)
     inner = None if outer is None else _scaled(outer[0].owner, dtype)
