@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import cloudpickle
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import lamella as lm
 import lamella.tensor as lt
@@ -21,6 +23,8 @@ from lamella.errors import (
     MissingInputError,
     UnusedInputError,
 )
+from lamella.ir import interpret
+from lamella.runtime import FAST_RUN, Mode, PerformLinker
 from lamella.tensor import TensorLike, TensorVariable, as_tensor_variable
 
 MODES = ["FAST_RUN", "FAST_COMPILE"]
@@ -135,6 +139,21 @@ def test_a_returned_array_is_the_callers_own(mode: str) -> None:
         array[...] = -1.0
     np.testing.assert_array_equal(point, np.arange(4.0).reshape(2, 2))
     np.testing.assert_array_equal(f(point)[4], [1.0, 2.0])
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_a_copy_that_is_overwritten_is_not_the_one_that_is_returned(data: st.DataObject) -> None:
+    x, y = lt.vector("x"), lt.vector("y")
+    copy, copy_of_view = lm.deep_copy_op(x), lm.deep_copy_op(lm.view_op(x))
+    options = [copy + y, lt.exp(copy), copy_of_view * y, x, x, lm.view_op(x), copy]
+    outputs = data.draw(st.lists(st.sampled_from(options), min_size=2, max_size=6))
+    values = [np.array([0.5, -1.0]), np.array([2.0, 3.0])]
+    f = lm.function([x, y], outputs, mode=Mode(PerformLinker(), FAST_RUN.query), on_unused_input="ignore")
+    found = f(*values)
+    for i, (result, wanted) in enumerate(zip(found, interpret([x, y], outputs, values), strict=True)):
+        np.testing.assert_allclose(result, wanted, rtol=1e-15)
+        assert not any([np.shares_memory(result, other) for other in (*values, *found[:i])])
 
 
 def test_a_borrowed_output_may_be_the_input(mode: str) -> None:

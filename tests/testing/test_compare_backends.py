@@ -183,6 +183,14 @@ class TestRounding:
         assert np.all((first > 1e-17) & (first < 1e-15))
         assert np.all((second > 1e-11) & (second < 1e-8))
 
+    def test_numbers_that_are_no_arrays_move_too(self) -> None:
+        x = lt.dscalar("x")
+        number = lt.scalar_from_tensor(lt.exp(x))
+        huge = lt.tensor_from_scalar(number * number - number * number * (1 + 1e-15))
+        (errors,) = rounding_errors(FunctionGraph([x], [huge]), [np.array(1.0)])
+        assert errors is not None
+        assert errors > 1e-15
+
     def test_sums_may_be_taken_in_any_order(self) -> None:
         x = lt.vector("x")
         rng = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from lamella.ir import (
     as_tensor_variable,
     clone_replace,
     deep_copy_op,
+    view_op,
 )
 from lamella.rewriting import GraphRewriter, RewriterProfile, profile_rewriting
 from lamella.runtime.compile_profile import CompileProfile
@@ -256,4 +257,13 @@ def _with_copies(fgraph: FunctionGraph, borrowed: Sequence[bool]) -> ScheduledGr
         if not any(copied):
             return scheduled
         # One Variable that is returned twice is copied twice: its copy is one node, so the second copy is one of the first.
-        fgraph = fgraph.with_outputs([deep_copy_op(o) if c else o for o, c in zip(fgraph.outputs, copied, strict=True)])
+        outputs = [_new_copy(o, fgraph) if c else o for o, c in zip(fgraph.outputs, copied, strict=True)]
+        fgraph = fgraph.with_outputs(outputs)
+
+
+def _new_copy(variable: Variable[Any], fgraph: FunctionGraph) -> Variable[Any]:
+    copy = deep_copy_op(variable)
+    while copy.owner in fgraph.apply_nodes:  # another node may overwrite that one
+        variable = view_op(variable)
+        copy = deep_copy_op(variable)
+    return copy

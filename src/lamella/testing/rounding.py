@@ -162,6 +162,8 @@ def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:
 
 
 def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
+    if isinstance(value, np.generic):
+        return _moved(np.asarray(value), moves, rng)[()]
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
         return value
     if value.dtype.kind == "c":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -158,6 +159,13 @@ def _unbroadcast(pool: Pool) -> Made:
     return [lt.unbroadcast(x, [pool.choose(ones)])] if ones else []
 
 
+def _number(pool: Pool) -> Made:
+    """Compute with numbers that are no arrays."""
+    x, y = [lt.scalar_from_tensor(pool.pick(max_dims=0)) for _ in range(2)]
+    function = pool.choose([operator.add, operator.mul, operator.truediv, lambda a, b: a * b + a])
+    return [lt.tensor_from_scalar(pool.choose([x, function(x, y)]))]
+
+
 def _condition(pool: Pool) -> TensorVariable:
     return lt.any(lt.gt(pool.pick("biuf"), 0))
 
@@ -190,6 +198,6 @@ def _recomputed(pool: Pool) -> Made:
 
 RARE_STEPS: Final[tuple[Step, ...]] = (
     *(_function, _binary, _of_integers, _bits, _several_arrays, _along_axis, _masked, _accumulated, _recurrence),
-    *(_at_an_index, _unwritten, _unbroadcast, _choice, _check, _inner_graph, _recomputed),
+    *(_at_an_index, _unwritten, _unbroadcast, _number, _choice, _check, _inner_graph, _recomputed),
 )
 """What `DEFAULT_STEPS` has beside the steps that apply most Ops."""
