@@ -23,7 +23,15 @@ from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import ScalarOp
 
-__all__ = ["ElementwiseKernel", "Named", "Operand", "add_element", "add_elementwise_kernel", "computed_elements"]
+__all__ = [
+    "ElementwiseKernel",
+    "Named",
+    "Operand",
+    "add_element",
+    "add_elementwise_kernel",
+    "computed_elements",
+    "element_costs",
+]
 
 
 @final
@@ -102,7 +110,7 @@ def add_elementwise_kernel(
     element = add_element(unit, body, written, names, results)
     lanes = lanes_text(body.lines, results, written, names)
     loop = unit.kernel(_loop(element, written, names, lanes), "loop")
-    moving, computing = _costs(body, [*written, *names])
+    moving, computing = element_costs(body, [*written, *names])
     any_loop = None
     if any([operand.may_vary for _, operand in names]):
         varying = [(name, Operand(operand.dtype)) for name, operand in names]
@@ -148,7 +156,7 @@ def add_element(unit: Unit, body: ScalarBody, written: Named, read: Named, resul
     return unit.kernel(_element(body, written, read, results), "element")
 
 
-def _costs(body: ScalarBody, operands: Named) -> tuple[int, int]:
+def element_costs(body: ScalarBody, operands: Named) -> tuple[int, int]:
     """Estimate how long an element takes, in picoseconds: its way from and to memory, and statements and calls of functions.
 
     Measured on a processor with vectors of 512 bits; what is wanted is the order of magnitude.

@@ -6,12 +6,12 @@
         g0[j] = t0[p0[i + j]]             what is read from a table
         element(o0 + j, o1 + j, g0[j])    results: here, or in an array
         a0[j] += o0[j]                    what is reduced
-        s0[p0[i + j]] += o1[j]            what is added to a table: in order, so without vectors; in a register, where most go where others just went
+        s0[p0[i + j]] += o1[j]            what is added to a table: in order; in a register, where most go where others just went
     }
 
-All but the last are statements for 16 elements each, which become vector code. Nothing is written to memory and read again but what stays in
-the nearest cache; and while elements are added, those that follow are computed. Negative indices are no places: the host makes
-places of them, of some hundred elements at a time.
+Each is a statement for 16 elements, which becomes vector code; or, where an element is computed in no time, for 4, all in registers: what is
+written and read again, even in the nearest cache, would wait there for what is added to tables in one that is not as near. While elements
+are added, those that follow are computed. Negative indices are no places: the host makes places of them, of some hundred elements at a time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final, final
 import attrs
 
 from lamella.codegen.c.dtypes import C_DTYPES, CDType, literal
-from lamella.codegen.c.elementwise_kernel import Operand, add_element, computed_elements
+from lamella.codegen.c.elementwise_kernel import Operand, add_element, computed_elements, element_costs
 from lamella.codegen.c.reduction_kernel import Reduction, add_combination
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.errors import LoweringError
@@ -32,6 +32,15 @@ __all__ = ["Gather", "Scatter", "add_indexed_pass"]
 
 _BYTES_OF_LANES: Final = 128
 """Of the largest of the elements that are computed side by side: two of the widest vectors."""
+
+_LANES_OF_CHEAP: Final = 4
+"""Elements side by side that are computed one by one: sums of as many do not wait for each other."""
+
+_CHEAP: Final = 300
+"""Picoseconds of an element that vectors would make no faster: reading from tables and adding to them take longer."""
+
+_SAMPLES: Final = 32
+"""Elements, the first ones, whose places are compared with the next: others would have to be waited for."""
 
 _BLOCKS_IN_A_RUN: Final = 16
 """Blocks of lanes that are added up before their total is added to that of others, so that the error of a sum grows slowly."""
@@ -65,7 +74,7 @@ class _Names:
     scatters: tuple[Scatter, ...]
     gathers: tuple[tuple[str, Gather], ...]
     read: tuple[tuple[str, Operand], ...]
-    n_places: int
+    places: tuple[int, ...]
 
     @property
     def first_scatter(self) -> int:
@@ -138,13 +147,16 @@ def add_indexed_pass(
         tuple(scatters),
         tuple([(name, x) for name, x in pairs if isinstance(x, Gather)]),
         tuple([(name, x) for name, x in pairs if isinstance(x, Operand)]),
-        len(places),
+        tuple(places),
     )
-    loop = unit.kernel(_Loop(unit, names, dtypes, element, [name for name, _ in read]).text(), "pass")
+    _, computing = element_costs(body, [])
+    loop = _Loop(unit, names, dtypes, element, [name for name, _ in read], is_cheap=computing <= _CHEAP)
+    function = unit.kernel(loop.text(), "pass")
     merges = [unit.kernel(_merge(unit, reduction), "merge") for _, reduction in names.reductions]
     n_indices = len(set(places))
     sizes = [C_DTYPES[dtypes[r]].itemsize for r in whole] + [C_DTYPES[r.accumulator].itemsize for _, r in reductions]
-    sizes += [0] * (names.first_read - names.first_scatter)
+    sizes += [C_DTYPES[dtypes[s.result]].itemsize for s in scatters]
+    sizes += [C_DTYPES[g.operand.dtype].itemsize for _, g in names.gathers]
     sizes += [0 if x.inner == "same" else C_DTYPES[x.dtype].itemsize for _, x in names.read] + [8] * n_indices
     merge_list = f"(void (*const[])(char *, const char *)){{{', '.join(merges)}}}" if merges else "NULL"
     counts = [len(whole), len(reductions), len(scatters), names.first_read, names.first_places, len(sizes), len(places)]
@@ -152,7 +164,7 @@ def add_indexed_pass(
     lists.append(
         f"(const int[]){{{', '.join([str(names.first_places + place) for place in places])}}}" if places else "NULL"
     )
-    parts = ", ".join([loop, *map(str, counts), *lists, merge_list])
+    parts = ", ".join([function, *map(str, counts), *lists, merge_list])
     return unit.kernel(f"static const lm_indexed_pass {KERNEL_NAME} = {{{parts}}};", "indexed")
 
 
@@ -172,7 +184,14 @@ class _Loop:
     """The text of a loop."""
 
     def __init__(
-        self, unit: Unit, names: _Names, dtypes: Sequence[str], element: str, arguments: Sequence[str]
+        self,
+        unit: Unit,
+        names: _Names,
+        dtypes: Sequence[str],
+        element: str,
+        arguments: Sequence[str],
+        *,
+        is_cheap: bool,
     ) -> None:
         unit.need("indexed")
         self.names = names
@@ -180,10 +199,14 @@ class _Loop:
         self.element = element
         read = [C_DTYPES[g.operand.dtype] for _, g in names.gathers] + [C_DTYPES[x.dtype] for _, x in names.read]
         largest = max([c.itemsize for c in (*self.types, *read)])
-        self.lanes = max(16, min(32, _BYTES_OF_LANES // largest))
+        self.lanes = _LANES_OF_CHEAP if is_cheap else max(16, min(32, _BYTES_OF_LANES // largest))
+        self.is_cheap = is_cheap
+        self.has_tables = bool(names.gathers or names.scatters)
+        self.side_by_side = f"#pragma GCC unroll {self.lanes}" if is_cheap else "#pragma omp simd"
         self.arguments = arguments
         self.combine = [add_combination(unit, reduction, reduction.element) for _, reduction in names.reductions]
         self.merge = [add_combination(unit, reduction, reduction.accumulator) for _, reduction in names.reductions]
+        self.alike = [place for place in sorted({s.places for s in names.scatters}) if self._has_registers(place)]
         self.added = [
             add_combination(unit, Reduction(Add(), dtypes[s.result], dtypes[s.result], 0), dtypes[s.result])
             for s in names.scatters
@@ -191,31 +214,30 @@ class _Loop:
 
     def text(self) -> str:
         """Return the function."""
-        block = "\n".join([f"            {line}" for line in self._block(self.lanes)])
-        rest = "\n".join([f"        {line}" for line in self._block(1)])
-        declared = "\n".join([f"    {line}" for line in self._declarations()])
-        into_totals = "\n".join([f"        {line}" for line in self._into_totals()])
-        end = "\n".join([f"    {line}" for line in (*self._into_totals(), *self._results())])
+
+        def indented(n: int, lines: Sequence[str]) -> str:
+            return "".join([f"{' ' * 4 * n}{line}\n" for line in lines])
+
+        begin, rest, end = self._one_by_one()
         run = self.lanes * _BLOCKS_IN_A_RUN
-        return f"""LM_ALONE lm_int {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const by, const lm_int *const lengths)
+        kind = "LM_ONE_BY_ONE" if self.is_cheap else "LM_ALONE"
+        # Elsewhere, what is in registers would have to be stored first.
+        conditions = [*["are_near"] * self.has_tables, *[f"!alike{k}" for k in self.alike]] if self.is_cheap else []
+        in_blocks = "".join([f"{condition} && " for condition in conditions])
+        return f"""{kind} lm_int {KERNEL_NAME}(const lm_int n, char *const *const data, const lm_int *const by, const lm_int *const lengths)
 {{
-{declared}
-    (void)by;
+{indented(1, self._declarations())}    (void)by;
     (void)lengths;
-    lm_int i = 0;
+{indented(1, self._looks_for_likes())}    lm_int i = 0;
     int has_ended = 0;
-    while (!has_ended && i + {self.lanes} <= n) {{
+    while (!has_ended && i < n) {{
         const lm_int end = n - i < {run} ? n : i + {run};
-        for (; i + {self.lanes} <= end; i += {self.lanes}) {{
-{block}
-        }}
-{into_totals}
-    }}
-    for (; !has_ended && i < n; ++i) {{
-{rest}
-    }}
-{end}
-    return i;
+        for (; {in_blocks}i + {self.lanes} <= end; i += {self.lanes}) {{
+{indented(3, self._block())}        }}
+{indented(2, begin)}        for (; !has_ended && i < end; ++i) {{
+{indented(3, rest)}        }}
+{indented(2, [*end, *self._into_totals()])}    }}
+{indented(1, self._results())}    return i;
 }}"""
 
     def _declarations(self) -> list[str]:
@@ -229,9 +251,14 @@ class _Loop:
             lines.append(f"for (int j = 0; j < {self.lanes}; ++j) a{k}[j] = total{k}[j] = {identity};")
         for k, scatter in enumerate(names.scatters):
             place = names.first_scatter + k
-            lines += self._table(f"s{k}", self.types[scatter.result], place, "")
+            lines.append(self._table(f"s{k}", self.types[scatter.result], place, ""))
         for k, (name, gather) in enumerate(names.gathers):
-            lines += self._table(f"t_{name}", C_DTYPES[gather.operand.dtype], names.first_gather + k, "const ")
+            lines.append(self._table(f"t_{name}", C_DTYPES[gather.operand.dtype], names.first_gather + k, "const "))
+        if self.has_tables:
+            sizes = [self.types[s.result].itemsize for s in names.scatters]
+            sizes += [C_DTYPES[g.operand.dtype].itemsize for _, g in names.gathers]
+            near = [f"by[{k}] == {size}" for k, size in enumerate(sizes, start=names.first_scatter)]
+            lines.append(f"const int are_near = {' && '.join(near)};")
         for k, (name, operand) in enumerate(names.read):
             c = C_DTYPES[operand.dtype]
             address = f"(const {c.storage} *)data[{names.first_read + k}]"
@@ -239,52 +266,98 @@ class _Loop:
                 lines.append(f"const {c.computed} {name} = {c.loaded(f'*({address})')};")
             else:
                 lines.append(f"const {c.storage} *const {name} = {address};")
-        for k in range(names.n_places):
+        for k, index in enumerate(names.places):
             lines.append(f"const int64_t *const p{k} = (const int64_t *)data[{names.first_places + k}];")
-            lines.append(f"const uint64_t last{k} = (uint64_t)lengths[{k}] - 1;")
+            first = names.places.index(index)
+            if first == k:
+                lines.append(f"uint64_t length{k} = (uint64_t)lengths[{k}];")
+            else:  # Where they do not share the index vector, the host has made places of it that are in bounds.
+                lines.append(
+                    f"if (p{k} == p{first} && (uint64_t)lengths[{k}] < length{first}) length{first} = (uint64_t)lengths[{k}];"
+                )
         return lines
 
     @staticmethod
-    def _table(name: str, c: CDType, place: int, const: str) -> list[str]:
-        return [
-            f"{const}{c.storage} *const {name} = ({const}{c.storage} *)data[{place}];",
-            f"const int {name}_is_near = by[{place}] == {c.itemsize};",
-        ]
+    def _table(name: str, c: CDType, place: int, const: str) -> str:
+        return f"{const}{c.storage} *const {name} = ({const}{c.storage} *)data[{place}];"
 
-    def _block(self, m: int) -> list[str]:
+    def _block(self) -> list[str]:
         """Return the statements for some elements in a row."""
-        names, simd = self.names, ["#pragma omp simd"] if m > 1 else []
-        each = f"for (int j = 0; j < {m}; ++j)"
-        # With an index below 0, or above the last, a sign is set.
-        signs = [f"at{k} | (last{k} - at{k})" for k in range(names.n_places)]
-        places = "; ".join([f"const uint64_t at{k} = (uint64_t)p{k}[i + j]" for k in range(names.n_places)])
-        lines: list[str] = []
-        if signs:
-            lines += ["uint64_t signs = 0;", *(["#pragma omp simd reduction(|:signs)"] if m > 1 else [])]
-            lines += [f"{each} {{ {places}; signs |= {' | '.join(signs)}; }}"]
-            lines += ["if (LM_UNLIKELY(signs >> 63)) {", "    has_ended = 1;", "    break;", "}"]
+        names, each = self.names, f"for (int j = 0; j < {self.lanes}; ++j)"
+        lines = self._looks_for_places(each)
         for k, (name, gather) in enumerate(names.gathers):
             c = C_DTYPES[gather.operand.dtype]
-            lines.append(f"{c.storage} g_{name}[{m}];")
-            far = f"*(const {c.storage} *)((const char *)t_{name} + p{gather.places}[i + j] * by[{names.first_gather + k}])"
-            lines.append(f"if (LM_UNLIKELY(!t_{name}_is_near))")
-            lines += ["#pragma GCC unroll 1"] if m > 1 else []
-            lines += [f"    {each} g_{name}[j] = {far};", "else"]
-            near = [*simd, f"    {each} g_{name}[j] = t_{name}[p{gather.places}[i + j]];"]
-            if m > 1 and c.itemsize in (4, 8):
+            lines.append(f"{c.storage} g_{name}[{self.lanes}];")
+            near = [self.side_by_side, f"{each} g_{name}[j] = t_{name}[p{gather.places}[i + j]];"]
+            if not self.is_cheap and c.itemsize in (4, 8):
                 read = f"lm_gather_8_of_{c.itemsize}(t_{name}, p{gather.places} + i + j, g_{name} + j);"
-                eight = [f"    for (int j = 0; j < {m}; j += 8) {read}"]
-                near = ["#if LM_HAS_GATHER", *eight, "#else", *near, "#endif"]
-            lines += near
-        lines += [f"{c.storage} o{r}[{m}];" for r, c in enumerate(self.types) if r not in names.whole]
-        lines += [*simd, f"{each} {self.element}({', '.join(self._arguments())});"]
+                eight = f"    for (int j = 0; j < {self.lanes}; j += 8) {read}"
+                near = ["#if LM_HAS_GATHER", eight, "#else", *near, "#endif"]
+            lines += self._near_or_far(near, f"{each} g_{name}[j] = {self._read_far(k)};")
+        lines += [f"{c.storage} o{r}[{self.lanes}];" for r, c in enumerate(self.types) if r not in names.whole]
+        lines += [self.side_by_side, f"{each} {self.element}({', '.join(self._arguments())});"]
         for k, (result, reduction) in enumerate(names.reductions):
             x = C_DTYPES[reduction.element].loaded(self._result(result))
-            lines += [*simd, f"{each} a{k}[j] = {self.combine[k]}(a{k}[j], {x});"]
+            lines += [self.side_by_side, f"{each} a{k}[j] = {self.combine[k]}(a{k}[j], {x});"]
         for place in sorted({scatter.places for scatter in names.scatters}):
-            lines += self._scatters(place, each, m)
-        lines += [f"(void)o{r};" for r, _ in enumerate(self.types) if r not in names.whole]
-        return lines
+            lines += self._scatters(place, each)
+        return [*lines, *self._unused()]
+
+    def _one_by_one(self) -> tuple[list[str], list[str], list[str]]:
+        """Return the statements before, for, and after single elements: at the end, of tables that lie apart, and added where others just went."""
+        names, registers = self.names, dict[int, CDType]()
+        lines = ["const int j = 0;", *self._looks_for_places("")]
+        for k, (name, gather) in enumerate(names.gathers):
+            lines.append(f"const {C_DTYPES[gather.operand.dtype].storage} g_{name}[1] = {{{self._read_far(k)}}};")
+        lines += [f"{c.storage} o{r}[1];" for r, c in enumerate(self.types) if r not in names.whole]
+        lines.append(f"{self.element}({', '.join(self._arguments())});")
+        for k, (result, reduction) in enumerate(names.reductions):
+            x = C_DTYPES[reduction.element].loaded(self._result(result))
+            lines.append(f"lone{k} = {self.combine[k]}(lone{k}, {x});")
+        for k, scatter in enumerate(names.scatters):
+            c, to = self.types[scatter.result], f"to{k}"
+            lines.append(f"{c.storage} *const {to} = {self._far(k)};")
+            if scatter.places in self.alike:
+                registers[k] = c
+                lines.append(f"if ({to} != at{k}) {{ *at{k} = sum{k}; at{k} = {to}; sum{k} = *{to}; }}")
+                lines.append(f"sum{k} = {self.added[k]}(sum{k}, {self._result(scatter.result)});")
+            else:
+                lines.append(self._added(k, scatter, f"*{to}"))
+        begin: list[str] = []
+        for k, c in registers.items():
+            zero = literal(0, c.name)
+            begin.append(f"{c.storage} none{k} = {zero}, *at{k} = &none{k}, sum{k} = {zero};")
+        end = [f"*at{k} = sum{k};" for k in registers]
+        for k, (_, reduction) in enumerate(names.reductions):
+            accumulator = C_DTYPES[reduction.accumulator]
+            begin.append(f"{accumulator.computed} lone{k} = {literal(reduction.identity, accumulator.name)};")
+            end.append(f"a{k}[0] = {self.merge[k]}(a{k}[0], lone{k});")
+        return begin, [*lines, *self._unused()], end
+
+    def _unused(self) -> list[str]:
+        return [f"(void)o{r};" for r, _ in enumerate(self.types) if r not in self.names.whole]
+
+    def _near_or_far(self, near: Sequence[str], far: str) -> list[str]:
+        """Return statements for a block of tables whose elements lie side by side, or do not; there are blocks of cheap ones only if they do."""
+        if self.is_cheap:
+            return list(near)
+        return ["if (LM_UNLIKELY(!are_near))", "#pragma GCC unroll 1", f"    {far}", "else", *near]
+
+    def _read_far(self, k: int) -> str:
+        name, gather = self.names.gathers[k]
+        c = C_DTYPES[gather.operand.dtype]
+        address = f"(const char *)t_{name} + p{gather.places}[i + j] * by[{self.names.first_gather + k}]"
+        return f"*(const {c.storage} *)({address})"
+
+    def _far(self, k: int) -> str:
+        scatter = self.names.scatters[k]
+        address = f"(char *)s{k} + p{scatter.places}[i + j] * by[{self.names.first_scatter + k}]"
+        return f"({self.types[scatter.result].storage} *)({address})"
+
+    def _added(self, k: int, scatter: Scatter, place: str) -> str:
+        c = self.types[scatter.result]
+        value = f"{self.added[k]}({c.loaded(place)}, {c.loaded(self._result(scatter.result))})"
+        return f"{place} = {c.stored(value)};"
 
     def _arguments(self) -> list[str]:
         gathered = {name: C_DTYPES[g.operand.dtype].loaded(f"g_{name}[j]") for name, g in self.names.gathers}
@@ -299,27 +372,56 @@ class _Loop:
     def _result(self, result: int) -> str:
         return f"w{result}[i + j]" if result in self.names.whole else f"o{result}[j]"
 
-    def _scatter(self, k: int, scatter: Scatter, each: str, m: int) -> list[str]:
-        c, place = self.types[scatter.result], f"p{scatter.places}[i + j]"
-        far = f"({c.storage} *)((char *)s{k} + {place} * by[{self.names.first_scatter + k}])"
+    def _looks_for_places(self, each: str) -> list[str]:
+        """Return the statements that end the loop before an element, or a block, with an index that is below 0 or out of bounds."""
+        sets = [k for k, index in enumerate(self.names.places) if self.names.places.index(index) == k]
+        if not sets:
+            return []
+        if not each:
+            ends = " || ".join([f"(uint64_t)p{k}[i] >= length{k}" for k in sets])
+            lines = list[str]()
+        elif self.is_cheap:
+            lines = [f"uint64_t highest{k} = 0;" for k in sets]
+            at = "const uint64_t at = (uint64_t)p"
+            lines += [f"{each} {{ {at}{k}[i + j]; if (at > highest{k}) highest{k} = at; }}" for k in sets]
+            ends = " || ".join([f"highest{k} >= length{k}" for k in sets])
+        else:  # With an index below 0, or above the last, a sign is set.
+            signs = [f"(uint64_t)p{k}[i + j] | (length{k} - 1 - (uint64_t)p{k}[i + j])" for k in sets]
+            lines = [
+                "uint64_t signs = 0;",
+                "#pragma omp simd reduction(|:signs)",
+                f"{each} signs |= {' | '.join(signs)};",
+            ]
+            ends = "signs >> 63"
+        return [*lines, f"if (LM_UNLIKELY({ends})) {{", "    has_ended = 1;", "    break;", "}"]
 
-        def added(to: str) -> str:
-            value = f"{self.added[k]}({c.loaded(f'*({to})')}, {c.loaded(self._result(scatter.result))})"
-            return f"*({to}) = {c.stored(value)};"
+    def _has_registers(self, place: int) -> bool:
+        """Whether sums of a set of places can stay in registers: those of other dtypes are rounded, or made truth values, as they are stored."""
+        types = [self.types[scatter.result] for scatter in self.names.scatters if scatter.places == place]
+        return all([c.storage == c.computed for c in types])
 
-        lines = [f"if (LM_UNLIKELY(!s{k}_is_near))"]
-        lines += ["#pragma GCC unroll 1"] if m > 1 else []
-        return [*lines, f"    {each} {added(far)}", "else", f"    {each} {added(f's{k} + {place}')}"]
+    def _looks_for_likes(self) -> list[str]:
+        """Return the statements that find out, first, whether most is added where others just went."""
+        lines: list[str] = []
+        for place in self.alike:
+            near = "" if self.is_cheap else "are_near && "
+            lines += [
+                f"int alike{place} = 0;",
+                f"for (lm_int j = 0; j < {_SAMPLES} && j + 1 < n; ++j) alike{place} += p{place}[j] == p{place}[j + 1] ? 1 : -1;",
+                f"alike{place} = {near}alike{place} > 0;",
+            ]
+        return lines
 
-    def _scatters(self, place: int, each: str, m: int) -> list[str]:
+    def _scatters(self, place: int, each: str) -> list[str]:
         """Return the statements that add a block to the tables of a set of places: where many of them follow their like, in registers."""
         scatters = [(k, scatter) for k, scatter in enumerate(self.names.scatters) if scatter.places == place]
         types = {k: self.types[scatter.result] for k, scatter in scatters}
-        direct = [line for k, scatter in scatters for line in self._scatter(k, scatter, each, m)]
-        if m == 1 or any([c.storage != c.computed for c in types.values()]):
-            return direct  # each sum is rounded, or made a truth value, as it is stored
-        near = " && ".join([f"s{k}_is_near" for k, _ in scatters])
-        alike = " + ".join([f"(p{place}[i + {j}] == p{place}[i + {j + 1}])" for j in range(0, m, 4)])
+        direct: list[str] = []
+        for k, scatter in scatters:
+            near = f"{each} {self._added(k, scatter, f's{k}[p{place}[i + j]]')}"
+            direct += self._near_or_far([near], f"{each} {self._added(k, scatter, f'*{self._far(k)}')}")
+        if self.is_cheap or place not in self.alike:
+            return direct
         loads = [f"sum{k} = {types[k].loaded(f's{k}[here]')};" for k, _ in scatters]
         stores = [f"s{k}[here] = {types[k].stored(f'sum{k}')};" for k, _ in scatters]
         sums = [
@@ -327,7 +429,7 @@ class _Loop:
             for k, scatter in scatters
         ]
         return [
-            f"if ({near} && {alike} > {m // 8}) {{",
+            f"if (alike{place}) {{",
             f"    int64_t here = p{place}[i];",
             *[f"    {types[k].computed} {line}" for (k, _), line in zip(scatters, loads, strict=True)],
             "#pragma GCC unroll 1",
@@ -351,7 +453,7 @@ class _Loop:
         for k, (_, reduction) in enumerate(self.names.reductions):
             identity = literal(reduction.identity, reduction.accumulator)
             lines += [
-                "#pragma omp simd",
+                self.side_by_side,
                 f"for (int j = 0; j < {self.lanes}; ++j) total{k}[j] = {self.merge[k]}(total{k}[j], a{k}[j]);",
                 f"for (int j = 0; j < {self.lanes}; ++j) a{k}[j] = {identity};",
             ]

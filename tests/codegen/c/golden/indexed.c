@@ -16,100 +16,69 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE lm_int pass0(const lm_int n, char *const *const data, const lm_int *const by, const lm_int *const lengths)
+LM_ONE_BY_ONE lm_int pass0(const lm_int n, char *const *const data, const lm_int *const by, const lm_int *const lengths)
 {
-    double a0[16], total0[16];
-    for (int j = 0; j < 16; ++j) a0[j] = total0[j] = 0x0.0p+0;
+    double a0[4], total0[4];
+    for (int j = 0; j < 4; ++j) a0[j] = total0[j] = 0x0.0p+0;
     double *const s0 = (double *)data[1];
-    const int s0_is_near = by[1] == 8;
     const double *const t_i0 = (const double *)data[2];
-    const int t_i0_is_near = by[2] == 8;
+    const int are_near = by[1] == 8 && by[2] == 8;
     const int64_t *const p0 = (const int64_t *)data[3];
-    const uint64_t last0 = (uint64_t)lengths[0] - 1;
+    uint64_t length0 = (uint64_t)lengths[0];
     const int64_t *const p1 = (const int64_t *)data[4];
-    const uint64_t last1 = (uint64_t)lengths[1] - 1;
+    if (p1 == p0 && (uint64_t)lengths[1] < length0) length0 = (uint64_t)lengths[1];
     (void)by;
     (void)lengths;
+    int alike1 = 0;
+    for (lm_int j = 0; j < 32 && j + 1 < n; ++j) alike1 += p1[j] == p1[j + 1] ? 1 : -1;
+    alike1 = alike1 > 0;
     lm_int i = 0;
     int has_ended = 0;
-    while (!has_ended && i + 16 <= n) {
-        const lm_int end = n - i < 256 ? n : i + 256;
-        for (; i + 16 <= end; i += 16) {
-            uint64_t signs = 0;
-            #pragma omp simd reduction(|:signs)
-            for (int j = 0; j < 16; ++j) { const uint64_t at0 = (uint64_t)p0[i + j]; const uint64_t at1 = (uint64_t)p1[i + j]; signs |= at0 | (last0 - at0) | at1 | (last1 - at1); }
-            if (LM_UNLIKELY(signs >> 63)) {
+    while (!has_ended && i < n) {
+        const lm_int end = n - i < 64 ? n : i + 64;
+        for (; are_near && !alike1 && i + 4 <= end; i += 4) {
+            uint64_t highest0 = 0;
+            for (int j = 0; j < 4; ++j) { const uint64_t at = (uint64_t)p0[i + j]; if (at > highest0) highest0 = at; }
+            if (LM_UNLIKELY(highest0 >= length0)) {
                 has_ended = 1;
                 break;
             }
-            double g_i0[16];
-            if (LM_UNLIKELY(!t_i0_is_near))
-            #pragma GCC unroll 1
-                for (int j = 0; j < 16; ++j) g_i0[j] = *(const double *)((const char *)t_i0 + p0[i + j] * by[2]);
-            else
-            #if LM_HAS_GATHER
-                for (int j = 0; j < 16; j += 8) lm_gather_8_of_8(t_i0, p0 + i + j, g_i0 + j);
-            #else
-            #pragma omp simd
-                for (int j = 0; j < 16; ++j) g_i0[j] = t_i0[p0[i + j]];
-            #endif
-            double o0[16];
-            #pragma omp simd
-            for (int j = 0; j < 16; ++j) element0(o0 + j, g_i0[j]);
-            #pragma omp simd
-            for (int j = 0; j < 16; ++j) a0[j] = combine0(a0[j], o0[j]);
-            if (s0_is_near && (p1[i + 0] == p1[i + 1]) + (p1[i + 4] == p1[i + 5]) + (p1[i + 8] == p1[i + 9]) + (p1[i + 12] == p1[i + 13]) > 2) {
-                int64_t here = p1[i];
-                double sum0 = s0[here];
-            #pragma GCC unroll 1
-                for (int j = 0; j < 16; ++j) {
-                    if (p1[i + j] != here) {
-                        s0[here] = sum0;
-                        here = p1[i + j];
-                        sum0 = s0[here];
-                    }
-                    sum0 = combine0(sum0, o0[j]);
-                }
-                s0[here] = sum0;
-            } else {
-                if (LM_UNLIKELY(!s0_is_near))
-            #pragma GCC unroll 1
-                    for (int j = 0; j < 16; ++j) *((double *)((char *)s0 + p1[i + j] * by[1])) = combine0(*((double *)((char *)s0 + p1[i + j] * by[1])), o0[j]);
-                else
-                    for (int j = 0; j < 16; ++j) *(s0 + p1[i + j]) = combine0(*(s0 + p1[i + j]), o0[j]);
-            }
+            double g_i0[4];
+            #pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) g_i0[j] = t_i0[p0[i + j]];
+            double o0[4];
+            #pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) element0(o0 + j, g_i0[j]);
+            #pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) a0[j] = combine0(a0[j], o0[j]);
+            for (int j = 0; j < 4; ++j) s0[p1[i + j]] = combine0(s0[p1[i + j]], o0[j]);
             (void)o0;
         }
-        #pragma omp simd
-        for (int j = 0; j < 16; ++j) total0[j] = combine0(total0[j], a0[j]);
-        for (int j = 0; j < 16; ++j) a0[j] = 0x0.0p+0;
-    }
-    for (; !has_ended && i < n; ++i) {
-        uint64_t signs = 0;
-        for (int j = 0; j < 1; ++j) { const uint64_t at0 = (uint64_t)p0[i + j]; const uint64_t at1 = (uint64_t)p1[i + j]; signs |= at0 | (last0 - at0) | at1 | (last1 - at1); }
-        if (LM_UNLIKELY(signs >> 63)) {
-            has_ended = 1;
-            break;
+        double none0 = 0x0.0p+0, *at0 = &none0, sum0 = 0x0.0p+0;
+        double lone0 = 0x0.0p+0;
+        for (; !has_ended && i < end; ++i) {
+            const int j = 0;
+            if (LM_UNLIKELY((uint64_t)p0[i] >= length0)) {
+                has_ended = 1;
+                break;
+            }
+            const double g_i0[1] = {*(const double *)((const char *)t_i0 + p0[i + j] * by[2])};
+            double o0[1];
+            element0(o0 + j, g_i0[j]);
+            lone0 = combine0(lone0, o0[j]);
+            double *const to0 = (double *)((char *)s0 + p1[i + j] * by[1]);
+            if (to0 != at0) { *at0 = sum0; at0 = to0; sum0 = *to0; }
+            sum0 = combine0(sum0, o0[j]);
+            (void)o0;
         }
-        double g_i0[1];
-        if (LM_UNLIKELY(!t_i0_is_near))
-            for (int j = 0; j < 1; ++j) g_i0[j] = *(const double *)((const char *)t_i0 + p0[i + j] * by[2]);
-        else
-            for (int j = 0; j < 1; ++j) g_i0[j] = t_i0[p0[i + j]];
-        double o0[1];
-        for (int j = 0; j < 1; ++j) element0(o0 + j, g_i0[j]);
-        for (int j = 0; j < 1; ++j) a0[j] = combine0(a0[j], o0[j]);
-        if (LM_UNLIKELY(!s0_is_near))
-            for (int j = 0; j < 1; ++j) *((double *)((char *)s0 + p1[i + j] * by[1])) = combine0(*((double *)((char *)s0 + p1[i + j] * by[1])), o0[j]);
-        else
-            for (int j = 0; j < 1; ++j) *(s0 + p1[i + j]) = combine0(*(s0 + p1[i + j]), o0[j]);
-        (void)o0;
+        *at0 = sum0;
+        a0[0] = combine0(a0[0], lone0);
+        #pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) total0[j] = combine0(total0[j], a0[j]);
+        for (int j = 0; j < 4; ++j) a0[j] = 0x0.0p+0;
     }
-    #pragma omp simd
-    for (int j = 0; j < 16; ++j) total0[j] = combine0(total0[j], a0[j]);
-    for (int j = 0; j < 16; ++j) a0[j] = 0x0.0p+0;
     #pragma GCC unroll 1
-    for (int h = 8; h > 0; h /= 2)
+    for (int h = 2; h > 0; h /= 2)
     #pragma GCC unroll 1
         for (int j = 0; j < h; ++j) total0[j] = combine0(total0[j], total0[j + h]);
     *(double *)data[0] = total0[0];
@@ -121,7 +90,7 @@ static void merge0(char *const to, const char *const from)
     *(double *)to = combine0(*(double *)to, *(const double *)from);
 }
 
-static const lm_indexed_pass indexed0 = {pass0, 0, 1, 1, 3, 3, 4, 2, (const lm_int[]){8, 0, 0, 8}, (const int[]){3, 3}, (void (*const[])(char *, const char *)){merge0}};
+static const lm_indexed_pass indexed0 = {pass0, 0, 1, 1, 3, 3, 4, 2, (const lm_int[]){8, 8, 8, 8}, (const int[]){3, 3}, (void (*const[])(char *, const char *)){merge0}};
 
 /* IndexedElemwise(float64[?], int64[?], float64[?]) */
 static LM_BESIDE int step0(lm_call *const call, void *const *const operands)

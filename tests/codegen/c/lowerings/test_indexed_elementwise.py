@@ -35,12 +35,13 @@ Array = npt.NDArray[Any]
 DTYPES = ("float64", "float32", "float16", "int64", "int32", "uint8", "bool", "complex128")
 
 
-def _node(dtype: str, *, inplace: bool = False) -> tuple[list[Variable[Any]], Apply[Any]]:
+def _node(dtype: str, *, inplace: bool = False, is_costly: bool = False) -> tuple[list[Variable[Any]], Apply[Any]]:
     """One loop: two tables at two indices, a vector, a number; whole results, reductions, results added to two vectors."""
     a, b, c, d = [ScalarType(dtype)(name) for name in "abcd"]
-    both = Composite(
-        [a, b, c, d], [ls.add(ls.mul(a, d), c), ls.maximum(b, c) if dtype != "complex128" else ls.add(b, c)]
-    )
+    first_result = ls.add(ls.mul(a, d), c)
+    for _ in range(6 if is_costly else 0):
+        first_result = ls.minimum(ls.maximum(first_result, c), ls.mul(a, first_result))
+    both = Composite([a, b, c, d], [first_result, ls.maximum(b, c) if is_costly else ls.add(b, c)])
     kinds: list[Any] = [Sum((0,)), AnyOf((0,)), *([] if dtype == "complex128" else [Max((0,)), Prod((0,))])]
     reductions = [kind.normal_form(dtype, 1) for kind in kinds]
     count = len(reductions)
@@ -90,11 +91,15 @@ def _check(run: Any, inputs: list[Variable[Any]], node: Apply[Any], values: list
             np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * len(values[4]), err_msg=str(k))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_all_uses_of_results(dtype: str) -> None:
-    inputs, node = _node(dtype, inplace=dtype in ("float64", "uint8"))
+@pytest.mark.parametrize(
+    ("dtype", "is_costly"),
+    [*[(dtype, False) for dtype in DTYPES], *[(dtype, True) for dtype in ("float64", "float32", "int64")]],
+)
+def test_all_uses_of_results(dtype: str, is_costly: bool) -> None:
+    inputs, node = _node(dtype, inplace=dtype in ("float64", "uint8"), is_costly=is_costly)
     module = lower_to_c(schedule(FunctionGraph(inputs, node.outputs)))
     assert not module.program.needs_python
+    assert ("LM_ONE_BY_ONE lm_int" in module.source) == (not is_costly and dtype not in ("float16", "complex128"))
     run = module.executable()
     for n in (1, 15, 16, 17, 300, 2300):
         values = _values(dtype, n, (7, 40))
@@ -106,6 +111,29 @@ def test_all_uses_of_results(dtype: str) -> None:
             _check(run, inputs, node, [np.sort(v) if k in (4, 5) else v for k, v in enumerate(arrays)], dtype)
     one = _values(dtype, 20, (1, 1))
     _check(run, inputs, node, one, dtype)
+
+
+@pytest.mark.parametrize("is_costly", [False, True])
+def test_tables_of_two_lengths_at_one_index(is_costly: bool) -> None:
+    a, b = ScalarType("float64")("a"), ScalarType("float64")("b")
+    first, second, index = lt.vector("first"), lt.vector("second"), lt.lvector("index")
+    op = IndexedElemwise(
+        Composite([a, b], [ls.mul(a, ls.exp(b) if is_costly else b)]), (0, 0), (0, 0), (None, None), (None, 0)
+    )
+    inputs = [first, second, index]
+    node = op.make_node(first, second, index, second)
+    module = lower_to_c(schedule(FunctionGraph(inputs, node.outputs)))
+    assert ("LM_ONE_BY_ONE lm_int" in module.source) != is_costly
+    run = module.executable()
+    rng = np.random.default_rng(3)
+    for x, y in [(np.arange(5.0), np.arange(9.0)), (np.arange(9.0), np.arange(5.0))]:
+        for lowest, highest, n in [(0, 5, 1), (0, 5, 3000), (-5, 5, 70), (-5, 5, 3000), (-5, 0, 300)]:
+            places = rng.integers(lowest, highest, n)
+            for got, wanted in zip(run([x, y, places]), interpret(inputs, node.outputs, [x, y, places]), strict=True):
+                np.testing.assert_allclose(got, wanted, rtol=1e-13)
+            for wrong in (5, -6):
+                with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0 with size 5"):
+                    run([x, y, np.append(places, wrong)])
 
 
 def test_no_elements() -> None:

@@ -24,3 +24,10 @@ LM_INLINE void lm_gather_8_of_4(const void *const table, const int64_t *const pl
 #else
 #define LM_HAS_GATHER 0
 #endif
+
+/* For functions with a loop that is faster without vectors. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define LM_ONE_BY_ONE static __attribute__((noinline, optimize("no-tree-vectorize", "no-tree-slp-vectorize")))
+#else
+#define LM_ONE_BY_ONE LM_ALONE
+#endif
