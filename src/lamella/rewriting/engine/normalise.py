@@ -11,12 +11,14 @@ a pass ends, no rewriter fires on any node of the result, as far as it looks at 
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, Generic, TypeVar, final
 
 import attrs
+from typing_extensions import override
 
 from lamella.errors import RewriteError, RewriteLoopError, RewriteTypeError
 from lamella.ir import (
@@ -34,7 +36,7 @@ from lamella.ir import (
 from lamella.rewriting.engine.clients import PassClients, graph_during_pass
 from lamella.rewriting.engine.observer import Observer, Transform
 from lamella.rewriting.engine.rewriter import FromFunctionNodeRewriter, NodeRewriter
-from lamella.rewriting.engine.tracking import DispatchTable
+from lamella.rewriting.engine.tracking import DispatchTable, OpKey
 
 __all__ = ["Entry", "NodePass", "RewriteTable", "UseBound"]
 
@@ -50,32 +52,47 @@ _MOST_GROUPS_KNOWN: Final = 64
 @final
 @attrs.frozen(eq=False)
 class Entry:
-    """A node rewriter as a pass calls it."""
+    """A node rewriter as a pass calls it.
+
+    Attributes
+    ----------
+    rewriter, name, transform, reads_graph
+        The rewriter, and what is asked of it often.
+    bit
+        What stands for the Ops of which one is to have computed an input; 0 where the rewriter does not say.
+    """
 
     rewriter: NodeRewriter
     name: str
     transform: Transform
     reads_graph: bool
+    bit: int = 0
 
 
-class _ByOp(dict[int, tuple[Entry, ...]]):
-    """The entries for each Op that was met, by the address of what stands for it and its equals: hashing it would cost more.
+V = TypeVar("V")
 
-    An address is forgotten, here and in the selections made from this, when the Op dies: a table lives as long as its rewriter.
+
+class _ByOp(dict[int, V], ABC, Generic[V]):
+    """What is found once for each Op that is met, by the address of what stands for it and its equals: hashing it would cost more.
+
+    It is forgotten when that dies: a table lives as long as its rewriter.
     """
 
-    __slots__ = ("_refs", "_table", "selections")
+    __slots__ = ("_refs",)
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.selections: list[dict[int, tuple[Entry, ...]]] = []
-        self._table = DispatchTable([(entry.rewriter.tracks(), entry) for entry in entries])
         self._refs: dict[int, weakref.ref[object]] = {}
 
-    def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
+    @abstractmethod
+    def _find(self, op: Op[Any, Any]) -> V:
+        """Return what is to be found for an Op."""
+
+    def find(self, op: Op[Any, Any]) -> V:
+        """Return what is found for an Op, and keep it."""
+        found = self._find(op)
         stands_for_it = canonical(op)
         address = id(stands_for_it)
-        found = self._table.find(op)
         self._refs[address] = weakref.ref(stands_for_it, partial(self._forget, address))
         self[address] = found
         return found
@@ -84,8 +101,65 @@ class _ByOp(dict[int, tuple[Entry, ...]]):
         # It may run at any moment in any thread: each step is one operation on a dictionary, and none can fail.
         self._refs.pop(address, None)
         self.pop(address, None)
-        for selection in self.selections:
-            selection.pop(address, None)
+
+
+@final
+class _Candidates:
+    """The entries for one Op, and which of them to try on a node whose inputs are computed by given Ops.
+
+    Attributes
+    ----------
+    entries
+        All.
+    asked
+        The bits of those that say which Ops are to have computed an input.
+    chosen
+        By the bits among these that inputs have: the entries to try.
+    """
+
+    __slots__ = ("asked", "chosen", "entries")
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = tuple(entries)
+        self.asked = 0
+        for entry in self.entries:
+            self.asked |= entry.bit
+        self.chosen: dict[int, tuple[Entry, ...]] = {}
+
+    def choose(self, bits: int) -> tuple[Entry, ...]:
+        """Return the entries to try where inputs have these bits, and keep them."""
+        found = self.chosen[bits] = tuple([entry for entry in self.entries if not entry.bit or entry.bit & bits])
+        return found
+
+
+@final
+class _Bits(_ByOp[int]):
+    """The bits that stand for an Op, by what rewriters say of the Ops of their inputs."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, keys: Iterable[Sequence[OpKey]]) -> None:
+        super().__init__()
+        self._table = DispatchTable([(each, 1 << place) for place, each in enumerate(keys)])
+
+    @override
+    def _find(self, op: Op[Any, Any]) -> int:
+        return sum(self._table.find(op))
+
+
+@final
+class _All(_ByOp[_Candidates]):
+    """All entries for each Op."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        super().__init__()
+        self._table = DispatchTable([(entry.rewriter.tracks(), entry) for entry in entries])
+
+    @override
+    def _find(self, op: Op[Any, Any]) -> _Candidates:
+        return _Candidates(self._table.find(op))
 
 
 @final
@@ -108,24 +182,23 @@ LEFT_ALONE: Final[Memory[Apply[Any], Tried]] = Memory()
 """The rewriters that are known to leave a node alone. Groups of rewriters share many: none need be tried on a node again."""
 
 
-class _Rest(dict[int, tuple[Entry, ...]]):
+@final
+class _Rest(_ByOp[_Candidates]):
     """Those of the entries for each Op that some condition holds for."""
 
     __slots__ = ("_all", "_condition")
 
-    def __init__(self, all_entries: _ByOp, condition: Callable[[Entry], bool]) -> None:
+    def __init__(self, all_entries: _All, condition: Callable[[Entry], bool]) -> None:
         super().__init__()
         self._all = all_entries
         self._condition = condition
-        all_entries.selections.append(self)
 
-    def find(self, op: Op[Any, Any]) -> tuple[Entry, ...]:
-        address = id(canonical(op))
-        entries = self._all.get(address)
-        if entries is None:
-            entries = self._all.find(op)
-        found = self[address] = tuple([entry for entry in entries if self._condition(entry)])
-        return found
+    @override
+    def _find(self, op: Op[Any, Any]) -> _Candidates:
+        candidates = self._all.get(id(canonical(op)))
+        if candidates is None:
+            candidates = self._all.find(op)
+        return _Candidates([entry for entry in candidates.entries if self._condition(entry)])
 
 
 @final
@@ -136,16 +209,19 @@ class RewriteTable:
     ----------
     entries
         All of them.
+    bits
+        What the Op that computes an input tells of which of them to try.
     readers
         Those that look at the graph; None where there are none.
     lasting
         Those that do not.
     """
 
-    __slots__ = ("_after", "entries", "lasting", "readers")
+    __slots__ = ("_after", "bits", "entries", "lasting", "readers")
 
     def __init__(self, rewriters: Sequence[NodeRewriter], observer: Observer | None = None) -> None:
         entries = []
+        places: dict[tuple[OpKey, ...], int] = {}
         for rewriter in rewriters:
             # Of a rewriter that is a function, the function itself: a call less for each node and rewriter.
             transform: Transform = (
@@ -153,8 +229,11 @@ class RewriteTable:
             )
             if observer is not None:
                 transform = observer.transform_of(rewriter, transform)
-            entries.append(Entry(rewriter, rewriter.name, transform, rewriter.reads_graph))
-        self.entries = _ByOp(entries)
+            keys = rewriter.tracks_inputs()
+            bit = 0 if keys is None else 1 << places.setdefault(tuple(keys), len(places))
+            entries.append(Entry(rewriter, rewriter.name, transform, rewriter.reads_graph, bit))
+        self.entries = _All(entries)
+        self.bits = _Bits(places)
         reads = any(entry.reads_graph for entry in entries)
         self.readers = _Rest(self.entries, lambda entry: entry.reads_graph) if reads else None
         lasting = tuple([entry.rewriter for entry in entries if not entry.reads_graph])
@@ -167,7 +246,6 @@ class RewriteTable:
         if found is None:
             if len(self._after) >= _MOST_GROUPS_KNOWN:
                 self._after.clear()
-                self.entries.selections = [] if self.readers is None else [self.readers]
             rest = _Rest(self.entries, lambda entry: entry.reads_graph or id(entry.rewriter) not in tried.ids)
             found = self._after[tried] = (rest, tried.joined(self.lasting))
         return found
@@ -437,7 +515,7 @@ class NodePass:
 
     def _try(self, node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         """Return what the first rewriter that fires on a node makes of its outputs."""
-        table: _ByOp | _Rest = self._table.entries
+        table: _All | _Rest = self._table.entries
         tried = self._table.lasting
         if node in self._settled:
             if self._table.readers is None:
@@ -447,9 +525,10 @@ class NodePass:
             known = LEFT_ALONE.find(node, None)
             if known is not None:
                 table, tried = self._table.after(known)
-        entries = table.get(id(canonical(node.op)))
-        if entries is None:
-            entries = table.find(node.op)
+        candidates = table.get(id(canonical(node.op)))
+        if candidates is None:
+            candidates = table.find(node.op)
+        entries = self._chosen(candidates, node) if candidates.asked else candidates.entries
         if entries:
             uses = len(self.uses_made)
             attributed = BUILT_FOR.set(node.built_at)
@@ -462,9 +541,22 @@ class NodePass:
                 return found
         if node not in self._settled:
             self._settled.add(node)
-            if self._remembers and entries:
+            if self._remembers and candidates.entries:
                 LEFT_ALONE.remember(node, tried)
         return None
+
+    def _chosen(self, candidates: _Candidates, node: Apply[Any]) -> tuple[Entry, ...]:
+        """Return the entries to try, given the Ops that compute the inputs of a node."""
+        known = self._table.bits
+        bits = 0
+        for variable in node.inputs:
+            owner = variable.owner
+            if owner is not None:
+                found = known.get(id(canonical(owner.op)))
+                bits |= known.find(owner.op) if found is None else found
+        bits &= candidates.asked
+        chosen = candidates.chosen.get(bits)
+        return candidates.choose(bits) if chosen is None else chosen
 
     def _first_that_fires(self, entries: Iterable[Entry], node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         for entry in entries:

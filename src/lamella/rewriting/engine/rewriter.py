@@ -242,6 +242,13 @@ class NodeRewriter(Rewriter):
         """Return the Ops, Op classes or `OpPattern` of the nodes that this rewriter is for; None for all nodes."""
         return None
 
+    def tracks_inputs(self) -> Sequence[OpKey] | None:
+        """Return the Ops, Op classes or `OpPattern` of which one must have computed an input, for there to be anything to do.
+
+        A walk passes over the nodes without such an input; to say it here saves asking. None where it does not depend on that.
+        """
+        return None
+
     @property
     def reads_graph(self) -> bool:
         """Whether `transform` looks at its graph, and not only at the node and what it is computed from.
@@ -330,6 +337,7 @@ class FromFunctionNodeRewriter(NodeRewriter):
     requirements: tuple[Requirement, ...] = attrs.field(default=(), converter=_as_requirements)
     inplace: bool = False
     states_reads_graph: bool | None = None
+    input_keys: tuple[OpKey, ...] | None = attrs.field(default=None, converter=_as_tracks)
     name: str = attrs.field(default=attrs.Factory(lambda self: _function_name(self.function), takes_self=True))
 
     @override
@@ -339,6 +347,10 @@ class FromFunctionNodeRewriter(NodeRewriter):
     @override
     def tracks(self) -> Sequence[OpKey] | None:
         return self.keys
+
+    @override
+    def tracks_inputs(self) -> Sequence[OpKey] | None:
+        return self.input_keys
 
     @cached_property
     @override
@@ -353,7 +365,7 @@ class FromFunctionNodeRewriter(NodeRewriter):
 
     @override
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.function, self.keys, self.requirements, self.inplace, self.states_reads_graph, self.name)
+        parts = attrs.astuple(self, recurse=False)
         return found_by_name(self, self.function) or (FromFunctionNodeRewriter, parts)
 
     @override
@@ -375,6 +387,7 @@ def node_rewriter(
     inplace: bool = False,
     requirements: Sequence[Requirement] = (),
     reads_graph: bool | None = None,
+    tracks_inputs: Sequence[OpKey] | None = None,
 ) -> Callable[[Transform], FromFunctionNodeRewriter]:
     """Make a node rewriter of a function of a graph and a node; for use as a decorator.
 
@@ -388,6 +401,8 @@ def node_rewriter(
         Functions that add to a graph the features that the rewriter needs.
     reads_graph
         Whether the function looks at the graph; by default, whether it uses its first argument. See `NodeRewriter`.
+    tracks_inputs
+        The Ops, Op classes or `OpPattern` of which one must have computed an input, for there to be anything to do.
 
     Examples
     --------
@@ -398,6 +413,6 @@ def node_rewriter(
     """
 
     def decorate(function: Transform) -> FromFunctionNodeRewriter:
-        return FromFunctionNodeRewriter(function, tracks, requirements, inplace, reads_graph)
+        return FromFunctionNodeRewriter(function, tracks, requirements, inplace, reads_graph, tracks_inputs)
 
     return decorate

@@ -185,7 +185,7 @@ def _minus(value: TensorVariable, dtype: str) -> TensorVariable | None:
     return constant(np.full(value.type.shape, -known), dtype=dtype)
 
 
-@node_rewriter(elementwise(Add))
+@node_rewriter(elementwise(Add), tracks_inputs=elementwise(Neg))
 def add_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x + -y -> x - y``, and ``-x + y -> y - x``
 
@@ -201,7 +201,7 @@ def add_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] 
     return None if taken is None else instead_of(node, lt.sub(y, taken))
 
 
-@node_rewriter(elementwise(Sub))
+@node_rewriter(elementwise(Sub), tracks_inputs=elementwise(Neg))
 def sub_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x - -y -> x + y``
 
@@ -212,7 +212,7 @@ def sub_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] 
     return None if added is None else instead_of(node, lt.add(x, added))
 
 
-@node_rewriter(elementwise(Mul))
+@node_rewriter(elementwise(Mul), tracks_inputs=elementwise(Neg))
 def mul_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``-x * -y -> x * y``; ``-x * c -> x * -c``, for a number c; ``-x * y -> -(x * y)``, for x as large as the result.
 

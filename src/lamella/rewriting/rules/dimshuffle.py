@@ -19,7 +19,7 @@ from lamella.ir import (
     as_tensor_variable,
     known_integer,
 )
-from lamella.rewriting.engine import node_rewriter
+from lamella.rewriting.engine import OpPattern, node_rewriter
 from lamella.rewriting.rules.fitting import fitted
 from lamella.rewriting.rules.usage import behind, used_once
 
@@ -47,7 +47,7 @@ def dimshuffle_of_nothing(fgraph: FunctionGraph, node: Apply[Any]) -> list[Varia
             return None
 
 
-@node_rewriter([DimShuffle])
+@node_rewriter([DimShuffle], tracks_inputs=[DimShuffle])
 def dimshuffle_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(dimshuffle(x, p), q) -> dimshuffle(x, p[q])``
 
@@ -70,7 +70,7 @@ def moves_unit_axes_only(node: Apply[Any]) -> bool:
     return list(op.shuffle) == sorted(op.shuffle) and all([lengths[axis] == 1 for axis in op.dropped])
 
 
-@node_rewriter([DimShuffle])
+@node_rewriter([DimShuffle], tracks_inputs=[OpPattern(Elemwise, inplace_pattern=())])
 def dimshuffle_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(f(x, y), p) -> f(dimshuffle(x, p), dimshuffle(y, p))``, for elementwise f
 
@@ -111,7 +111,7 @@ def _meets_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> bool:
     return bool(client.outputs[0].type.broadcastable == out.type.broadcastable)
 
 
-@node_rewriter([DimShuffle])
+@node_rewriter([DimShuffle], tracks_inputs=[Reshape])
 def dimshuffle_of_reshape(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(reshape(x, (n, m)), 0, "x", 1) -> reshape(x, (n, 1, m))``
 

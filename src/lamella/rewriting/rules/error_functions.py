@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-@node_rewriter(elementwise(Sub))
+@node_rewriter(elementwise(Sub), tracks_inputs=elementwise(Erf, Erfc))
 def one_minus_erf(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``1 - erf(x) -> erfc(x)``, and ``1 - erfc(x) -> erf(x)``
 
@@ -68,7 +68,7 @@ def one_minus_erf(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     return None if found is None else instead_of(node, lt.erf(found[0]))
 
 
-@node_rewriter(elementwise(Add, Sub))
+@node_rewriter(elementwise(Add, Sub), tracks_inputs=elementwise(Erf, Erfc))
 def erf_minus_one(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``erf(x) - 1 -> 0 - erfc(x)``, and ``erfc(x) - 1 -> 0 - erf(x)``
 
@@ -150,7 +150,7 @@ def log_of_erfc(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     return instead_of(node, stable if factor == 1 else lt.add(math.log(factor), stable))
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Erfc, Neg))
 def erfc_times_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * exp(x**2) * erfc(x) -> g * erfcx(x)``, in any order, with or without g.
 
@@ -167,7 +167,7 @@ def erfc_times_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     return with_factors_replaced(node, Erfc, combined)
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Mul, Neg))
 def slope_of_erfc_by_erfc(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / (c * erfc(x))) * (exp(-x**2) * k) -> g * (k / c / erfcx(x))``, for numbers c > 0 and k, with or without g and c.
 

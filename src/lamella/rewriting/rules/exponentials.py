@@ -26,6 +26,7 @@ from lamella.ir import (
     Log,
     Log1p,
     Mul,
+    Neg,
     Power,
     Prod,
     Sqrt,
@@ -174,7 +175,7 @@ def _where_at_least(x: TensorVariable, bound: int, value: TensorVariable) -> Ten
     return lt.switch(lt.ge(x, bound), value, np.nan)
 
 
-@node_rewriter(elementwise(Sub, Add))
+@node_rewriter(elementwise(Sub, Add), tracks_inputs=elementwise(Exp))
 def exp_minus_one(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``exp(x) - 1 -> expm1(x)``
 
@@ -192,7 +193,7 @@ def exp_minus_one(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariabl
     return None if power is None else instead_of(node, lt.expm1(lt.cast(power, node.outputs[0].type.dtype)))
 
 
-@node_rewriter(elementwise(Sub))
+@node_rewriter(elementwise(Sub), tracks_inputs=elementwise(Exp))
 def one_minus_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``1 - exp(x) -> 0 - expm1(x)``
 
@@ -271,7 +272,7 @@ def log_of_prod(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     return instead_of(node, result if moved is None else moved.op(result))
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Log, Neg))
 def x_times_log_of_x(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * x * log(x) -> g * xlogy(x, x)``, with or without g.
 

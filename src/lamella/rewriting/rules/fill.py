@@ -37,6 +37,7 @@ from lamella.rewriting.rules.fitting import fitted
 from lamella.typing_layer import symbolic_shape
 
 __all__ = [
+    "FILLS",
     "alloc_of_fill",
     "alloc_of_own_shape",
     "alloc_of_unit_axes",
@@ -51,6 +52,9 @@ __all__ = [
 ]
 
 _SECOND: Final = OpPattern(Elemwise, scalar_op=Second, inplace_pattern=())
+
+FILLS: Final = (_SECOND, Alloc)
+"""What names the Ops that repeat a value; see `repeated`."""
 
 
 def _repeats(op: Op[Any, Any]) -> bool:
@@ -89,7 +93,7 @@ def _repeated_as(value: TensorVariable, fill: Variable[Any]) -> TensorVariable:
     return Alloc()(value, *lengths)
 
 
-@node_rewriter([OpPattern(Elemwise, inplace_pattern=())])
+@node_rewriter([OpPattern(Elemwise, inplace_pattern=())], tracks_inputs=FILLS)
 def elemwise_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``f(alloc(v, shape), y) -> f(v, y)``, and ``f(alloc(v, shape)) -> alloc(f(v), shape)``; the same for ``fill(x, v)``.
 
@@ -190,7 +194,7 @@ def alloc_of_unit_axes(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVa
     return None if len(kept) == value.ndim else fitted(Alloc()(lt.dimshuffle(value, kept), *lengths), node.outputs[0])
 
 
-@node_rewriter([DimShuffle])
+@node_rewriter([DimShuffle], tracks_inputs=FILLS)
 def dimshuffle_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dimshuffle(alloc(v, n, m), 1, 0) -> alloc(dimshuffle(v, 1, 0), m, n)``; the same for ``fill(x, v)``.
 

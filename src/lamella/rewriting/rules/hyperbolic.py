@@ -81,7 +81,7 @@ def log1p_of_minus_square_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> li
     return instead_of(node, lt.mul(-2, _log_of_cosh(lt.cast(found[0], square[0].dtype))))
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Sub, Neg))
 def slope_of_tanh_by_slope_of_tanh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / (1 - z**2)) * (1 - z**2) -> g``, for z of ``tanh(x)``, with or without g.
 
@@ -120,7 +120,7 @@ def _tanh(cosine: TensorVariable, sine: TensorVariable) -> TensorVariable | None
     return lt.tanh(x[0])
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Sinh, Neg))
 def sinh_times_reciprocal_of_cosh(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / cosh(x)) * sinh(x) -> g * tanh(x)``, in any order, with or without g.
 

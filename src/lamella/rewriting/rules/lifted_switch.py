@@ -32,7 +32,10 @@ from lamella.rewriting.rules.operands import applied, elementwise, instead_of, i
 __all__ = ["annihilating_mul_of_switch", "ufunc_of_switches"]
 
 
-@node_rewriter([OpPattern(Elemwise, scalar_op=UfuncScalarOp, inplace_pattern=()), *elementwise(Add, Cast, Mul)])
+@node_rewriter(
+    [OpPattern(Elemwise, scalar_op=UfuncScalarOp, inplace_pattern=()), *elementwise(Add, Cast, Mul)],
+    tracks_inputs=elementwise(Switch),
+)
 def ufunc_of_switches(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``f(switch(c, 1, 2)) -> switch(c, f(1), f(2))``; ``f(switch(c, 1, x), switch(c, 2, y)) -> switch(c, f(1, 2), f(x, y))``; for numbers 1 and 2.
 
@@ -71,7 +74,7 @@ def ufunc_of_switches(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     return instead_of(node, lt.switch(condition, *results))
 
 
-@node_rewriter(elementwise(AnnihilatingMul))
+@node_rewriter(elementwise(AnnihilatingMul), tracks_inputs=elementwise(Cast, Switch))
 def annihilating_mul_of_switch(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``annihilating_mul(switch(c, g, 0), x) -> switch(c, g * x, 0)``, for a number g that is not 0; so too for ``switch(c, 0, g)``.
 

@@ -29,6 +29,7 @@ from lamella.ir import (
     LogSoftmax,
     LogSumExp,
     Mul,
+    Neg,
     Reciprocal,
     Softmax,
     Sub,
@@ -208,7 +209,7 @@ def _divided_by_sum(
     return (*found, None if g is None else as_tensor_variable(moved.op(g)))
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Exp, Neg))
 def exp_times_reciprocal_of_sum(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g / sum(exp(x), axes, keepdims=True) * exp(x) -> g * softmax(x, axes)``, with or without g, which may itself be a product.
 
@@ -238,7 +239,7 @@ def exp_by_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable]
     return None if share is None else instead_of(node, share)
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Exp, Neg))
 def exp_times_reciprocal_of_exps(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / (exp(x) + exp(y) + c)) * exp(x) -> g * (1 / (1 + exp(y - x) + c * exp(-x)))``, with or without g; see `exp_by_exps`.
 

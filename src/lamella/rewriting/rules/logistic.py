@@ -115,7 +115,7 @@ def exp_by_one_plus_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorV
     return instead_of(node, lt.mul(y, lt.sigmoid(_minus(x))))
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Exp, Neg))
 def exp_times_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * sigmoid(-x) * exp(x) -> g * sigmoid(x)``, in any order, with or without g; ``square(sigmoid(-x)) * exp(x) -> sigmoid(-x) * sigmoid(x)``
 
@@ -143,7 +143,7 @@ def _is_one_minus(variable: TensorVariable, z: TensorVariable, x: TensorVariable
     return difference is not None and difference[1] is z and is_number(difference[0], 1)
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Mul, Neg))
 def slope_of_sigmoid_by_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / z) * (z * (1 - z)) -> g * sigmoid(-x)``, and ``g * (1 / (1 - z)) * (z * (1 - z)) -> g * z``, for z of ``sigmoid(x)``.
 

@@ -224,7 +224,7 @@ def reciprocal_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     return instead_of(node, lt.neg(lt.reciprocal(found[0])))
 
 
-@node_rewriter(elementwise(Square, Abs))
+@node_rewriter(elementwise(Square, Abs), tracks_inputs=elementwise(Neg, Abs))
 def even_of_negated(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``square(-x) -> square(x)``; ``square(abs(x)) -> square(x)``; ``abs(-x) -> abs(x)``
 
@@ -249,7 +249,7 @@ def even_function_of_negated(fgraph: FunctionGraph, node: Apply[Any]) -> list[Te
     return instead_of(node, node.op(found[0]))
 
 
-@node_rewriter(elementwise(Mul, TrueDivide))
+@node_rewriter(elementwise(Mul, TrueDivide), tracks_inputs=elementwise(Abs))
 def product_of_abs(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``abs(x) * abs(y) -> abs(x * y)``, and ``abs(x) / abs(y) -> abs(x / y)``, for x and y as large as the result.
 
@@ -268,7 +268,7 @@ def product_of_abs(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
     return instead_of(node, lt.abs(node.op(*first, *second)))
 
 
-@node_rewriter(elementwise(Mul))
+@node_rewriter(elementwise(Mul), tracks_inputs=elementwise(Reciprocal))
 def mul_of_reciprocal(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x * (1 / y) -> x / y``, for y as large as the result, where nothing else needs ``1 / y``.
 

@@ -82,14 +82,14 @@ def _exact_sum(a: float, b: float, dtype: str) -> float | None:
     return total if a * b > 0 and math.isfinite(total) and total - a == b and total - b == a else None
 
 
-@node_rewriter(elementwise(Add, Sub))
+@node_rewriter(elementwise(Add, Sub), tracks_inputs=elementwise(Add, Sub))
 def float_sums_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``(x + 1) + 2 -> x + 3``, ``2 - (x - 1) -> 3 - x``, ``(x + 1) + (y + 2) -> (x + y) + 3``, and so on.
 
     The numbers are added with one sign, and their sum is exact. Valid for floats of one dtype; numbers of two signs would cancel where x is lost between them. It pays because one sum is computed.
     """
     dtype = node.outputs[0].type.dtype
-    if dtype not in FLOAT_DTYPES or not any([applied((Add, Sub), variable) for variable in node.inputs]):
+    if dtype not in FLOAT_DTYPES:
         return None
     if not _with_constant(node):
         return _two_shifted(node, dtype)
@@ -136,7 +136,7 @@ def _scaled(node: Apply[Any] | None, dtype: str) -> tuple[TensorVariable, float,
     return None if not known or x.dtype != dtype else (x, known, not is_product)
 
 
-@node_rewriter(elementwise(Mul, TrueDivide))
+@node_rewriter(elementwise(Mul, TrueDivide), tracks_inputs=elementwise(Mul, TrueDivide))
 def float_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``(x * 2) * 3 -> x * 6``, ``(x / 3) / 7 -> x / 21``, ``(x / 5) * 0.1 -> x * 0.02``, and so on, for numbers that both make x greater or both make it less.
 
@@ -145,8 +145,6 @@ def float_products_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[Te
     """
     dtype = node.outputs[0].type.dtype
     if not _with_constant(node) or dtype not in FLOAT_DTYPES:
-        return None
-    if not any([applied((Mul, TrueDivide), variable) for variable in node.inputs]):
         return None
     outer = _scaled(node, dtype)
     inner = None if outer is None else _scaled(outer[0].owner, dtype)
@@ -179,7 +177,7 @@ def _share_an_operand(x: TensorVariable, y: TensorVariable) -> bool:
     return any([a is b and not isinstance(a, TensorConstant) for a in first for b in second])
 
 
-@node_rewriter(elementwise(Add, Sub))
+@node_rewriter(elementwise(Add, Sub), tracks_inputs=elementwise(Mul))
 def float_multiples_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x * 2 + x * 3 -> x * 5``, ``x + x * 2 -> x * 3``, and ``x * 2 - x * -3 -> x * 5``, for numbers that are added with one sign.
 
@@ -205,7 +203,7 @@ def float_multiples_collected(fgraph: FunctionGraph, node: Apply[Any]) -> list[T
     return instead_of(node, lt.mul(a, constant(total, dtype=dtype)))
 
 
-@node_rewriter(elementwise(Add, Mul))
+@node_rewriter(elementwise(Add, Mul), tracks_inputs=elementwise(Add, Mul))
 def nested_fold(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``(x + y) + z -> x + y + z``, as one operation of three operands, and so on; likewise for products.
 

@@ -109,7 +109,7 @@ def reduction_of_scalars(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tensor
     return fitted(_combined(op, parts, result), node.outputs[0])
 
 
-@node_rewriter([*_OF_TWO])
+@node_rewriter([*_OF_TWO], tracks_inputs=[Join])
 def reduction_of_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(join(0, x, y)) -> sum(x) + sum(y)``; the same for prod, max, min, all and any.
 
@@ -131,7 +131,7 @@ def reduction_of_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
     return fitted(_combined(op, [of_part(x) for x in parts], result), node.outputs[0])
 
 
-@node_rewriter([*_OF_TWO])
+@node_rewriter([*_OF_TWO], tracks_inputs=[Join])
 def reduction_across_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(join(0, x, y), axis=1) -> join(0, sum(x, axis=1), sum(y, axis=1))``; the same for prod, max, min, all and any.
 

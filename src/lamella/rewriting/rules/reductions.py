@@ -73,7 +73,7 @@ def _of_one(op: CAReduce, x: TensorVariable) -> TensorVariable | None:
     return lt.cast(begun, dtype)
 
 
-@node_rewriter([*_MERGED])
+@node_rewriter([*_MERGED], tracks_inputs=[CAReduce])
 def reduction_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(sum(x, axis=1), axis=0) -> sum(x, axis=(0, 1))``; likewise for prod, max, min, all and any, each of the same.
 

@@ -27,7 +27,7 @@ from lamella.ir import (
 )
 from lamella.rewriting.engine import node_rewriter
 from lamella.rewriting.rules.fitting import fitted
-from lamella.rewriting.rules.operands import applied, number
+from lamella.rewriting.rules.operands import applied, elementwise, number
 from lamella.rewriting.rules.usage import used_once
 
 __all__ = ["sum_of_neg", "sum_of_repeated_factor", "sum_of_scaled"]
@@ -50,7 +50,7 @@ def _is_elementwise(variable: TensorVariable) -> bool:
     return variable.owner is not None and isinstance(variable.owner.op, Elemwise)
 
 
-@node_rewriter([Sum])
+@node_rewriter([Sum], tracks_inputs=elementwise(Neg))
 def sum_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(-x) -> 0 - sum(x)``
 
@@ -63,7 +63,7 @@ def sum_of_neg(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] 
     return fitted(lt.sub(0, found[0](negated[0])), node.outputs[0])
 
 
-@node_rewriter([Sum])
+@node_rewriter([Sum], tracks_inputs=elementwise(Mul, TrueDivide))
 def sum_of_scaled(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(2 * x) -> 2 * sum(x)``; ``sum(x / 2) -> sum(x) / 2``; ``sum(-2 * x) -> 0 - 2 * sum(x)``, which is never -0.0 either
 

@@ -22,6 +22,7 @@ from lamella.ir import (
     FunctionGraph,
     LinearRecurrence,
     Mul,
+    Neg,
     Prod,
     Reciprocal,
     TensorVariable,
@@ -67,7 +68,7 @@ def _all_others(variable: TensorVariable) -> tuple[TensorVariable, int] | None:
     return (before[0], one.axis) if one.axis == other.axis and one.reverse != other.reverse else None
 
 
-@node_rewriter(elementwise(Mul, AnnihilatingMul))
+@node_rewriter(elementwise(Mul, AnnihilatingMul), tracks_inputs=elementwise(Mul, Cast, Neg))
 def slope_of_prod_by_prod(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g * (1 / prod(x)) * (products of all others of x) -> g * (1 / x)``, along one axis, with or without g.
 

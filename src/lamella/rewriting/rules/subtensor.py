@@ -131,7 +131,7 @@ def set_of_whole(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable
             return None
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=[IncSubtensor])
 def subtensor_of_written(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``x[i].set(v)[i] -> v``, and ``x[i].inc(v)[i] -> x[i] + v``, for slices i.
 

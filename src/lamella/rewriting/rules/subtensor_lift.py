@@ -25,8 +25,8 @@ from lamella.ir import (
     as_tensor_variable,
     lt,
 )
-from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.fill import repeated
+from lamella.rewriting.engine import OpPattern, node_rewriter
+from lamella.rewriting.rules.fill import FILLS, repeated
 from lamella.rewriting.rules.fitting import fitted
 from lamella.rewriting.rules.index_parts import (
     Part,
@@ -71,7 +71,7 @@ def _lets_pass(node: Apply[Any]) -> bool:
     return isinstance(node.op, CAReduce | DimShuffle | Dot | Elemwise | Join)
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=[OpPattern(Elemwise, inplace_pattern=())])
 def subtensor_of_elemwise(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``f(x, y)[i] -> f(x[i], y[i])``, for elementwise f
 
@@ -101,7 +101,7 @@ def _where_not_repeated(parts: Sequence[Part], x: TensorVariable, stretched: Seq
     return own
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=FILLS)
 def subtensor_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``alloc(v, n, m)[i:, j] -> alloc(v[j], length of i:)``, for a vector v; the same for ``fill(x, v)``.
 
@@ -162,7 +162,7 @@ def subtensor_of_dimshuffle(fgraph: FunctionGraph, node: Apply[Any]) -> list[Ten
     )
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=[CAReduce])
 def subtensor_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(x, axis=1)[i] -> sum(x[i], axis=0)``; the same for all reductions.
 
@@ -186,7 +186,7 @@ def subtensor_of_reduction(fgraph: FunctionGraph, node: Apply[Any]) -> list[Tens
     return fitted(reduced, node.outputs[0])
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=[Dot])
 def subtensor_of_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``dot(a, b)[i, j:] -> dot(a[i], b[:, j:])``
 
@@ -204,7 +204,7 @@ def subtensor_of_dot(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVari
     return fitted(op(indexed(a, rows), indexed(b, [slice(None), *columns])), node.outputs[0])
 
 
-@node_rewriter([Subtensor])
+@node_rewriter([Subtensor], tracks_inputs=[Join])
 def subtensor_across_join(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``join(0, x, y)[:, i] -> join(0, x[:, i], y[:, i])``
 

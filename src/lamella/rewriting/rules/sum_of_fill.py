@@ -26,7 +26,7 @@ from lamella.ir import (
     lt,
 )
 from lamella.rewriting.engine import node_rewriter
-from lamella.rewriting.rules.fill import repeated
+from lamella.rewriting.rules.fill import FILLS, repeated
 from lamella.rewriting.rules.fitting import fitted
 from lamella.typing_layer import symbolic_shape, uniform_value
 
@@ -47,7 +47,7 @@ def sum_of_zeros(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable
     return fitted(Alloc()(constant(0, dtype=out.type.dtype), *symbolic_shape(out)), out)
 
 
-@node_rewriter([Sum])
+@node_rewriter([Sum], tracks_inputs=FILLS)
 def sum_of_fill(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``sum(alloc(v, n)) -> n * v + 0``; the same for ``fill(x, v)``.
 

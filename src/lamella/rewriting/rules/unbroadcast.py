@@ -56,7 +56,7 @@ def _source(variable: Variable[Any]) -> Variable[Any]:
     return node.inputs[0] if node is not None and isinstance(node.op, Unbroadcast) else variable
 
 
-@node_rewriter(_BROADCASTING_NOTHING)
+@node_rewriter(_BROADCASTING_NOTHING, tracks_inputs=[Unbroadcast])
 def op_of_unbroadcast(fgraph: FunctionGraph, node: Apply[Any]) -> Sequence[Variable[Any]] | None:
     """``f(unbroadcast(x)) -> f(x)``, for an f that broadcasts nothing.
 
@@ -81,7 +81,7 @@ def unbroadcast_of_unbroadcast(fgraph: FunctionGraph, node: Apply[Any]) -> list[
             return None
 
 
-@node_rewriter([OpPattern(Elemwise, inplace_pattern=())])
+@node_rewriter([OpPattern(Elemwise, inplace_pattern=())], tracks_inputs=[Unbroadcast])
 def elemwise_of_unbroadcast(fgraph: FunctionGraph, node: Apply[Any]) -> Sequence[Variable[Any]] | None:
     """``f(unbroadcast(x), y) -> f(x, y)``, for x and y of length 1.
 
