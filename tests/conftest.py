@@ -13,8 +13,9 @@ from tests.fuzzing import Fuzzing
 # Compiled code is kept beside what pytest keeps, not in the user's cache; other processes that tests start inherit this.
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 
-# Tests run side by side, so that every processor has a compiler already.
-os.environ["LAMELLA_FLAGS"] = ",".join([*filter(None, [os.environ.get("LAMELLA_FLAGS")]), "compilers=1"])
+# Tests run side by side, so that every processor has a compiler already. They plant faults in rewrites and lowerings, which a function
+# from the cache would not show.
+os.environ["LAMELLA_FLAGS"] = ",".join([*filter(None, [os.environ.get("LAMELLA_FLAGS")]), "compilers=1,recall=false"])
 
 # `make test` tries a few hundred random cases of each property, `make fuzz` thousands.
 settings.register_profile("gate", max_examples=200, deadline=None, print_blob=True)

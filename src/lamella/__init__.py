@@ -5,8 +5,7 @@ This module defines nothing: it hands on the public names of the layers.
     import lamella as lm
     import lamella.tensor as lt
 
-Names of layers above ``ir`` stand in ``lamella.compiling``, which is loaded when one of them is first asked for: see
-docs/decisions/0005-lazy-face.md.
+Names of layers above ``ir`` are loaded when they are first asked for: see docs/decisions/0005-lazy-face.md.
 """
 
 from typing import TYPE_CHECKING
@@ -100,26 +99,107 @@ from lamella.ir import view_op as view_op
 from lamella.ir import walk as walk
 from lamella.ir import wrap_py as wrap_py
 from lamella.ir import zero_grad as zero_grad
+from lamella.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from lamella.compiling import *  # noqa: F403 -- exactly the names that it hands on
+    from lamella.codegen import CDataType as CDataType
+    from lamella.codegen import CEnumType as CEnumType
+    from lamella.codegen import CLinkerObject as CLinkerObject
+    from lamella.codegen import CLinkerOp as CLinkerOp
+    from lamella.codegen import CLinkerType as CLinkerType
+    from lamella.codegen import COp as COp
+    from lamella.codegen import CScalarOp as CScalarOp
+    from lamella.codegen import EnumList as EnumList
+    from lamella.codegen import EnumType as EnumType
+    from lamella.codegen import ExternalCOp as ExternalCOp
+    from lamella.codegen import OpenMPOp as OpenMPOp
+    from lamella.codegen import Params as Params
+    from lamella.codegen import ParamsType as ParamsType
+    from lamella.codegen import cffi_op as cffi_op
+    from lamella.rewriting import AddDestroyHandler as AddDestroyHandler
+    from lamella.rewriting import EquilibriumDB as EquilibriumDB
+    from lamella.rewriting import EquilibriumGraphRewriter as EquilibriumGraphRewriter
+    from lamella.rewriting import Explanation as Explanation
+    from lamella.rewriting import ExpressionTuple as ExpressionTuple
+    from lamella.rewriting import FromFunctionGraphRewriter as FromFunctionGraphRewriter
+    from lamella.rewriting import FromFunctionNodeRewriter as FromFunctionNodeRewriter
+    from lamella.rewriting import GraphRewriter as GraphRewriter
+    from lamella.rewriting import KanrenRelationSub as KanrenRelationSub
+    from lamella.rewriting import LocalGroupDB as LocalGroupDB
+    from lamella.rewriting import LogicVariable as LogicVariable
+    from lamella.rewriting import MergeOptimizer as MergeOptimizer
+    from lamella.rewriting import NodeProcessingGraphRewriter as NodeProcessingGraphRewriter
+    from lamella.rewriting import NodeRewriter as NodeRewriter
+    from lamella.rewriting import OpKey as OpKey
+    from lamella.rewriting import OpMatcher as OpMatcher
+    from lamella.rewriting import OpPattern as OpPattern
+    from lamella.rewriting import PatternNodeRewriter as PatternNodeRewriter
+    from lamella.rewriting import ProxyDB as ProxyDB
+    from lamella.rewriting import RemovalNodeRewriter as RemovalNodeRewriter
+    from lamella.rewriting import ReplaceValidate as ReplaceValidate
+    from lamella.rewriting import RewriteDatabase as RewriteDatabase
+    from lamella.rewriting import RewriteDatabaseQuery as RewriteDatabaseQuery
+    from lamella.rewriting import RewriteLog as RewriteLog
+    from lamella.rewriting import RewriterProfile as RewriterProfile
+    from lamella.rewriting import RewriteStep as RewriteStep
+    from lamella.rewriting import Rewritten as Rewritten
+    from lamella.rewriting import SequenceDB as SequenceDB
+    from lamella.rewriting import SequentialGraphRewriter as SequentialGraphRewriter
+    from lamella.rewriting import SequentialNodeRewriter as SequentialNodeRewriter
+    from lamella.rewriting import SubstitutionNodeRewriter as SubstitutionNodeRewriter
+    from lamella.rewriting import TopoDB as TopoDB
+    from lamella.rewriting import TransformResult as TransformResult
+    from lamella.rewriting import WalkingGraphRewriter as WalkingGraphRewriter
+    from lamella.rewriting import cons as cons
+    from lamella.rewriting import enable_kanren as enable_kanren
+    from lamella.rewriting import etuple as etuple
+    from lamella.rewriting import etuplize as etuplize
+    from lamella.rewriting import explain as explain
+    from lamella.rewriting import graph_rewriter as graph_rewriter
+    from lamella.rewriting import in2out as in2out
+    from lamella.rewriting import isvar as isvar
+    from lamella.rewriting import lvars as lvars
+    from lamella.rewriting import merge as merge
+    from lamella.rewriting import node_rewriter as node_rewriter
+    from lamella.rewriting import nth as nth
+    from lamella.rewriting import optdb as optdb
+    from lamella.rewriting import out2in as out2in
+    from lamella.rewriting import profile_rewriting as profile_rewriting
+    from lamella.rewriting import register_canonicalize as register_canonicalize
+    from lamella.rewriting import register_specialize as register_specialize
+    from lamella.rewriting import register_stabilize as register_stabilize
+    from lamella.rewriting import register_uncanonicalize as register_uncanonicalize
+    from lamella.rewriting import register_useless as register_useless
+    from lamella.rewriting import reify as reify
+    from lamella.rewriting import rewrite_graph as rewrite_graph
+    from lamella.rewriting import unify as unify
+    from lamella.rewriting import var as var
+    from lamella.runtime import FAST_COMPILE as FAST_COMPILE
+    from lamella.runtime import FAST_RUN as FAST_RUN
+    from lamella.runtime import CLinker as CLinker
+    from lamella.runtime import CompileProfile as CompileProfile
+    from lamella.runtime import DebugMode as DebugMode
+    from lamella.runtime import Function as Function
+    from lamella.runtime import FunctionProfile as FunctionProfile
+    from lamella.runtime import In as In
+    from lamella.runtime import MemoryUse as MemoryUse
+    from lamella.runtime import Mode as Mode
+    from lamella.runtime import MonitorMode as MonitorMode
+    from lamella.runtime import NanGuardMode as NanGuardMode
+    from lamella.runtime import NodeProfile as NodeProfile
+    from lamella.runtime import NodeThunk as NodeThunk
+    from lamella.runtime import OpProfile as OpProfile
+    from lamella.runtime import OpWiseCLinker as OpWiseCLinker
+    from lamella.runtime import Out as Out
+    from lamella.runtime import PerformLinker as PerformLinker
+    from lamella.runtime import VMLinker as VMLinker
+    from lamella.runtime import WrapLinker as WrapLinker
+    from lamella.runtime import WrapLinkerMany as WrapLinkerMany
+    from lamella.runtime import detect_nan as detect_nan
+    from lamella.runtime import function as function
+    from lamella.runtime import get_mode as get_mode
+    from lamella.runtime import memory_use as memory_use
+    from lamella.runtime import register_mode as register_mode
+    from lamella.runtime import shared as shared
 else:
-
-    def _load_all():
-        from lamella.ir import collecting_rarely  # which is no name of this module
-
-        with collecting_rarely():
-            import lamella.compiling  # not at the top, so that it is loaded when first needed
-
-        globals().update({name: value for name, value in vars(lamella.compiling).items() if not name.startswith("_")})
-
-    def __getattr__(name):
-        _load_all()
-        try:
-            return globals()[name]
-        except KeyError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-
-    def __dir__():
-        _load_all()
-        return sorted(globals())
+    __getattr__, __dir__ = lazy_names(__name__)

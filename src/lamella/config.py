@@ -67,6 +67,8 @@ class Config:
         Tags or names taken from, or added to, every mode's rewriting query (separated by ``:``).
     check_rewrites
         Run the graph checker after every rewriting stage.
+    recall
+        Take functions that were compiled before from the cache as a whole, with no rewriting (mode FAST_RUN, Ops of this package).
     max_use_ratio
         Bound on the uses of one rewriter in an equilibrium, per node of the graph.
     profile
@@ -89,6 +91,7 @@ class Config:
     excluded_rewrites: str = ""
     included_rewrites: str = ""
     check_rewrites: bool = False
+    recall: bool = True
     max_use_ratio: float = 8.0
     profile: bool = False
     profile_rewrites: bool = False

@@ -67,6 +67,10 @@ class RewriteLoopError(RewriteError):
     """Rewriters undo one another without end."""
 
 
+class RecallError(LamellaError, RuntimeError):
+    """A function was taken from the cache, and its graph cannot be made again: the rewrites that are registered now make another one."""
+
+
 class ConfigError(LamellaError, ValueError):
     """A configuration flag has an unknown name or a value it cannot take."""
 

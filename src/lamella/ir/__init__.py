@@ -76,6 +76,7 @@ from lamella.ir.graph import describe_node as describe_node
 from lamella.ir.graph import equal_computations as equal_computations
 from lamella.ir.graph import evaluate as evaluate
 from lamella.ir.graph import explicit_graph_inputs as explicit_graph_inputs
+from lamella.ir.graph import flatten as flatten
 from lamella.ir.graph import generic as generic
 from lamella.ir.graph import get_var_by_name as get_var_by_name
 from lamella.ir.graph import grad_not_implemented as grad_not_implemented

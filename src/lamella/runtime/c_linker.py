@@ -52,7 +52,14 @@ class CLinker(Linker):
 
     Steps that only the other branch of an `ifelse` needs are not run. A graph with other lazy Ops becomes several C functions: one for all that is
     needed in any case, up to the next lazy node, and one for what each branch alone needs; they run on demand.
+
+    Attributes
+    ----------
+    recall_key
+        What one C function is kept under in the cache, so that it is found without rewriting; None where it is not to be found.
     """
+
+    recall_key: str | None = attrs.field(default=None, repr=False)
 
     @override
     def link(self, scheduled: ScheduledGraph) -> Executable:
@@ -60,7 +67,10 @@ class CLinker(Linker):
             if not only_choices_are_lazy(scheduled):
                 pieces = schedule(in_pieces(scheduled))
                 return NodeMachine.of(pieces, _c_functions(pieces.order))
-            return lower_to_c(scheduled).executable()
+            module = lower_to_c(scheduled)
+            if self.recall_key is not None:
+                module.keep(self.recall_key)
+            return module.executable()
         except CompilerNotFoundError as error:
             _warn_of_missing_compiler(error)
             return PerformLinker().link(scheduled)

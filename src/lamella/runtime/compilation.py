@@ -1,15 +1,15 @@
 """`function`: from Variables to something callable.
 
-outputs, updates  --givens-->  FunctionGraph  --rewrites-->  FunctionGraph  --schedule-->  ScheduledGraph  --link-->  Function
+outputs, updates  --givens-->  FunctionGraph  --recall-->  Function                                                     where it was compiled before
+                                              --rewrites-->  FunctionGraph  --schedule-->  ScheduledGraph  --link-->  Function        elsewhere
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lamella.config import config
 from lamella.errors import MissingInputError, UnusedInputError
@@ -20,23 +20,15 @@ from lamella.ir import (
     ancestors,
     as_tensor_variable,
     clone_replace,
-    deep_copy_op,
-    view_op,
-)
-from lamella.rewriting import GraphRewriter, RewriterProfile, profile_rewriting
-from lamella.runtime.compile_profile import CompileProfile
-from lamella.runtime.compiled_function import (
-    Compilation,
-    CompiledGraph,
-    Function,
-    OutputForm,
-    made_function,
-    supervised,
 )
 from lamella.runtime.inputs import In, Out
-from lamella.runtime.mode import Mode
-from lamella.runtime.mode_registry import get_mode
-from lamella.typing_layer import ScheduledGraph, schedule
+from lamella.runtime.recall import recalled_function, request_key
+from lamella.runtime.request import Request
+from lamella.runtime.signature import OutputForm, Signature
+
+if TYPE_CHECKING:  # what is in the cache is called without these
+    from lamella.runtime.compiled_function import Function
+    from lamella.runtime.mode import Mode
 
 __all__ = ["function"]
 
@@ -115,52 +107,22 @@ def function(
     read = _shared_variables(replaced, variables)
     original = _graph([*variables, *read], replaced)
     _check_unused(variables, replaced, config.on_unused_input if on_unused_input is None else on_unused_input)
-    chosen = get_mode(mode)
-    rewriting = time.perf_counter()
-    rewritten, rewriter, rewriting_profile = _rewritten(chosen, supervised(original, specs))
-    scheduling = time.perf_counter()
-    scheduled = _with_copies(rewritten, [out.borrow for out in outs])
-    returning = scheduled.fgraph
-    updated = tuple([shared for shared, _ in pairs])
-    compiled = CompiledGraph(
-        specs,
-        tuple(read),
-        updated,
-        form,
+    request = Request(
+        Signature(specs, tuple(read), tuple([shared for shared, _ in pairs]), form, name),
         original,
-        returning,
-        chosen,
-        name,
+        tuple([out.borrow for out in outs]),
+        config.mode if mode is None else mode,
         config.profile if profile is None else profile,
+        trust_input,
+        config.override,
     )
-    linking = time.perf_counter()
-    run = compiled.linked(scheduled)
-    end = time.perf_counter()
-    cost = CompileProfile(
-        end - start,
-        scheduling - rewriting,
-        linking - scheduling,
-        end - linking,
-        len(original.order),
-        len(returning.order),
-        rewriting_profile,
-    )
-    if rewriting_profile is not None:
-        print(cost, file=sys.stderr)
-    return made_function(compiled, scheduled, run, Compilation(rewriter, cost), trust_input)
+    key = request_key(request)
+    known = None if key is None else recalled_function(request, key, start)
+    if known is not None:
+        return known
+    from lamella.runtime.derivation import compiled_function  # here, as what is in the cache is called without it
 
-
-def _rewritten(mode: Mode, fgraph: FunctionGraph) -> tuple[FunctionGraph, GraphRewriter, RewriterProfile | None]:
-    """Return the rewritten graph, what rewrote it, and its profile where one is asked for."""
-    rewriter = mode.rewriter()
-    profiled = profile_rewriting(rewriter, fgraph) if config.profile_rewrites else None
-    if (
-        type(mode).rewrite is not Mode.rewrite
-    ):  # it does more than rewrite, such as check: that is no part of the profile
-        rewritten = mode.rewrite(fgraph)
-    else:
-        rewritten = rewriter.rewrite(fgraph) if profiled is None else profiled.fgraph
-    return rewritten, rewriter, None if profiled is None else profiled.profile
+    return compiled_function(request, key, start)
 
 
 def _as_in(given: object, allow_downcast: bool | None) -> In:
@@ -246,24 +208,3 @@ def _check_unused(
             if on_unused_input == "raise":
                 raise UnusedInputError(message)
             warnings.warn(message, stacklevel=3)
-
-
-def _with_copies(fgraph: FunctionGraph, borrowed: Sequence[bool]) -> ScheduledGraph:
-    """Copy what would be returned in the memory of an input, a constant, a shared variable or another output; and schedule."""
-    while True:
-        scheduled = schedule(fgraph)
-        must_copy = scheduled.storage.must_copy
-        copied = [copy and not (i < len(borrowed) and borrowed[i]) for i, copy in enumerate(must_copy)]
-        if not any(copied):
-            return scheduled
-        # One Variable that is returned twice is copied twice: its copy is one node, so the second copy is one of the first.
-        outputs = [_new_copy(o, fgraph) if c else o for o, c in zip(fgraph.outputs, copied, strict=True)]
-        fgraph = fgraph.with_outputs(outputs)
-
-
-def _new_copy(variable: Variable[Any], fgraph: FunctionGraph) -> Variable[Any]:
-    copy = deep_copy_op(variable)
-    while copy.owner in fgraph.apply_nodes:  # another node may overwrite that one
-        variable = view_op(variable)
-        copy = deep_copy_op(variable)
-    return copy

@@ -4,105 +4,63 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
 
 import attrs
 from typing_extensions import override
 
 from lamella.codegen import ArgumentRule, Entry
-from lamella.ir import DeepCopyOp, FunctionGraph, SharedVariable, StorageCell
-from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile, RewriteStep
-from lamella.runtime.compile_profile import CompileProfile
-from lamella.runtime.export import Exportable
+from lamella.ir import FunctionGraph, SharedVariable, StorageCell
 from lamella.runtime.inputs import REQUIRED, In
-from lamella.runtime.linking import Executable
-from lamella.runtime.mode import Mode
-from lamella.runtime.profile import FunctionProfile, ProfiledExecutable
-from lamella.typing_layer import ScheduledGraph, Supervisor, schedule
+from lamella.runtime.signature import Signature
 
-__all__ = ["Compilation", "CompiledGraph", "Function", "OutputForm"]
+if TYPE_CHECKING:  # a function from the cache is called without these
+    from lamella.rewriting import GraphRewriter, RewriteLog, RewriterProfile
+    from lamella.runtime.compile_profile import CompileProfile
+    from lamella.runtime.linking import Executable
+    from lamella.runtime.mode import Mode
+    from lamella.runtime.profile import FunctionProfile
+    from lamella.typing_layer import ScheduledGraph
+
+__all__ = ["CompiledGraph", "Function", "made_function"]
 
 
-@final
-@attrs.frozen
-class OutputForm:
-    """How the outputs are handed back: as one value, a list, a tuple, or a dict with these keys; or not at all."""
+@runtime_checkable
+class Profiled(Protocol):
+    """A linked graph that keeps statistics of its calls."""
 
-    kind: type | None
-    keys: tuple[Any, ...] = ()
-
-    def pack(self, values: list[Any]) -> Any:
-        """Return the values in this form."""
-        if self.kind is list:
-            return values
-        if self.kind is tuple:
-            return tuple(values)
-        if self.kind is dict:
-            return dict(zip(self.keys, values, strict=True))
-        return values[0] if values else None
+    @property
+    def profile(self) -> FunctionProfile:
+        """The statistics."""
 
 
 @final
 @attrs.frozen
 class CompiledGraph:
-    """Everything that a `Function` is made of, but the linked code: what is pickled.
+    """The graph of a function, as it was written and as it is run.
 
     Attributes
     ----------
-    inputs
-        The inputs that calls give, in order.
-    shared
-        The shared variables that are read; inputs of the graph after those.
-    updated
-        The shared variables that are set, to the last outputs of the graph, in order.
-    form
-        How the other outputs are handed back.
-    original, fgraph
-        The graph as it was written, and as it was rewritten.
+    original
+        As it was written.
+    scheduled
+        As it was rewritten, with its order and storage facts.
     mode
         The mode it was compiled in.
-    name
-        A name for people.
     profiled
         Whether its calls are profiled.
-    """
-
-    inputs: tuple[In, ...]
-    shared: tuple[SharedVariable[Any], ...]
-    updated: tuple[SharedVariable[Any], ...]
-    form: OutputForm
-    original: FunctionGraph
-    fgraph: FunctionGraph
-    mode: Mode
-    name: str | None
-    profiled: bool = False
-
-    def linked(self, scheduled: ScheduledGraph) -> Executable:
-        """Return the scheduled graph as something to call."""
-        if not self.profiled:
-            return self.mode.link(scheduled, self.original)
-        mode = attrs.evolve(self.mode, linker=self.mode.linker.for_profile())
-        return ProfiledExecutable(mode.link(scheduled, self.original), scheduled, self.name)
-
-
-@final
-@attrs.frozen
-class Compilation:
-    """How a function was compiled: what is told of it, and not pickled.
-
-    Attributes
-    ----------
     rewriter
-        What rewrote its graph.
-    profile
-        What it cost.
+        What rewrote it; None where it was unpickled.
     """
 
-    rewriter: GraphRewriter
-    profile: CompileProfile
+    original: FunctionGraph
+    scheduled: ScheduledGraph
+    mode: Mode
+    profiled: bool
+    rewriter: GraphRewriter | None = None
 
 
 @final
@@ -124,70 +82,83 @@ class Function:
 
     __slots__ = (
         "_cells",
-        "_compilation",
-        "_compiled",
+        "_compile_profile",
         "_defaults",
+        "_find_graph",
         "_keywords",
         "_mutable",
         "_rewrite_log",
         "_run",
-        "_scheduled",
+        "_signature",
         "trust_input",
     )
 
     def __init__(
         self,
-        compiled: CompiledGraph,
-        scheduled: ScheduledGraph,
+        signature: Signature,
+        graph: Callable[[], CompiledGraph],
         run: Executable,
-        compilation: Compilation | None = None,
+        compile_profile: CompileProfile | None = None,
         trust_input: bool = False,
     ) -> None:
-        self._compiled = compiled
-        self._scheduled = scheduled
+        self._signature = signature
+        self._find_graph = graph
         self._run = run
-        self._compilation = compilation
+        self._compile_profile = compile_profile
         self._rewrite_log: RewriteLog | None = None
-        self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in compiled.shared])
-        self._keywords = {spec.keyword: i for i, spec in enumerate(compiled.inputs) if spec.keyword is not None}
-        self._mutable = tuple([i for i, spec in enumerate(compiled.inputs) if spec.mutable])
-        self._defaults = tuple([self._default(i, spec) for i, spec in enumerate(compiled.inputs)])
+        self._cells: tuple[StorageCell, ...] = tuple([variable.cell for variable in signature.shared])
+        self._keywords = {spec.keyword: i for i, spec in enumerate(signature.inputs) if spec.keyword is not None}
+        self._mutable = tuple([i for i, spec in enumerate(signature.inputs) if spec.mutable])
+        self._defaults = tuple([self._default(i, spec) for i, spec in enumerate(signature.inputs)])
         self.trust_input = trust_input
 
     @property
     def name(self) -> str | None:
         """The name for people."""
-        return self._compiled.name
+        return self._signature.name
+
+    @property
+    def graph(self) -> CompiledGraph:
+        """The graph as it was written and as it is run, and the mode.
+
+        Where the function was taken from the cache, the graph is rewritten when this, or what is a part of it, is first asked for.
+
+        Raises
+        ------
+        RecallError
+            The function was taken from the cache, and the rewrites that are registered now do not make the graph that it computes.
+        """
+        return self._find_graph()
 
     @property
     def profile(self) -> FunctionProfile | None:
         """The time and memory of its calls so far; None where it was compiled without ``profile``. Copies share it."""
-        return self._run.profile if isinstance(self._run, ProfiledExecutable) else None
+        return self._run.profile if isinstance(self._run, Profiled) else None
 
     @property
     def fgraph(self) -> FunctionGraph:
         """The rewritten graph, with shared variables among its inputs and updates among its outputs."""
-        return self._compiled.fgraph
+        return self.graph.scheduled.fgraph
 
     @property
     def original_fgraph(self) -> FunctionGraph:
         """The graph before rewriting."""
-        return self._compiled.original
+        return self.graph.original
 
     @property
     def scheduled(self) -> ScheduledGraph:
         """The rewritten graph with its order and storage facts."""
-        return self._scheduled
+        return self.graph.scheduled
 
     @property
     def inputs(self) -> tuple[In, ...]:
         """The inputs that calls give."""
-        return self._compiled.inputs
+        return self._signature.inputs
 
     @property
     def mode(self) -> Mode:
         """The mode it was compiled in."""
-        return self._compiled.mode
+        return self.graph.mode
 
     @property
     def rewrite_log(self) -> RewriteLog:
@@ -232,34 +203,29 @@ class Function:
         ValueError, TypeError
             The example does not fit the inputs.
         """
-        compiled = self._compiled
+        from lamella.runtime.export import Exportable  # here, as few programs need it
+
+        signature, graph = self._signature, self.graph
         made = Exportable(
             self.name,
-            compiled.inputs,
-            compiled.shared,
-            compiled.updated,
-            compiled.form.keys,
-            compiled.original,
-            self._scheduled,
+            signature.inputs,
+            signature.shared,
+            signature.updated,
+            signature.form.keys,
+            graph.original,
+            graph.scheduled,
         )
         return made.write(folder, name, example)
 
     def _logged(self) -> RewriteLog:
-        compiled, compilation = self._compiled, self._compilation
-        rewriter = compiled.mode.rewriter() if compilation is None else compilation.rewriter
-        start = supervised(compiled.original, compiled.inputs)
-        rewritten = rewriter.rewrite_with_log(start)
-        copied = [
-            RewriteStep("copy_returned", (before,), (after,))
-            for before, after in zip(rewritten.fgraph.outputs, compiled.fgraph.outputs, strict=True)
-            if before is not after and after.owner is not None and isinstance(after.owner.op, DeepCopyOp)
-        ]
-        return RewriteLog(start, (*rewritten.log.steps, *copied))
+        from lamella.runtime.derivation import rewrite_log  # here, as a function from the cache is called without it
+
+        return rewrite_log(self._signature, self.graph)
 
     @property
     def compile_profile(self) -> CompileProfile | None:
         """What compiling it cost; None where it was not compiled but unpickled."""
-        return None if self._compilation is None else self._compilation.profile
+        return self._compile_profile
 
     @property
     def rewrite_profile(self) -> RewriterProfile | None:
@@ -274,7 +240,7 @@ class Function:
     @property
     def shared_variables(self) -> tuple[SharedVariable[Any], ...]:
         """The shared variables that it reads."""
-        return self._compiled.shared
+        return self._signature.shared
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs.
@@ -291,24 +257,24 @@ class Function:
         Exception
             Whatever a node raises, with notes that describe the node.
         """
-        compiled = self._compiled
-        values = self._arguments(args, kwargs) if kwargs or len(args) != len(compiled.inputs) else list(args)
+        signature = self._signature
+        values = self._arguments(args, kwargs) if kwargs or len(args) != len(signature.inputs) else list(args)
         if not self.trust_input:
             values = [self._filtered(i, value) for i, value in enumerate(values)]
         if self._mutable:
             self._separate(values)
-        if not compiled.updated:
+        if not signature.updated:
             values.extend([cell.value for cell in self._cells])
-            return compiled.form.pack(self._run(values))
+            return signature.form.pack(self._run(values))
         with ExitStack() as held:
-            for cell in in_order([variable.cell for variable in compiled.updated]):
+            for cell in in_order([variable.cell for variable in signature.updated]):
                 held.enter_context(cell.lock)
             values.extend([cell.value for cell in self._cells])
             results = self._run(values)
-            n_outputs = len(results) - len(compiled.updated)
-            for variable, value in zip(compiled.updated, results[n_outputs:], strict=True):
+            n_outputs = len(results) - len(signature.updated)
+            for variable, value in zip(signature.updated, results[n_outputs:], strict=True):
                 variable.cell.value = value
-        return compiled.form.pack(results[:n_outputs])
+        return signature.form.pack(results[:n_outputs])
 
     def _default(self, place: int, spec: In) -> Any:
         if spec.value is REQUIRED:
@@ -318,7 +284,7 @@ class Function:
 
     def _separate(self, values: list[Any]) -> None:
         """Copy arguments that may be overwritten and share memory with another argument or a shared variable."""
-        specs = self._compiled.inputs
+        specs = self._signature.inputs
         for i in self._mutable:
             kind = specs[i].variable.type
             others = [*values[:i], *values[i + 1 :], *[cell.value for cell in self._cells]]
@@ -326,7 +292,7 @@ class Function:
                 values[i] = kind.copy_value(values[i])
 
     def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        specs = self._compiled.inputs
+        specs = self._signature.inputs
         if len(args) > len(specs):
             raise TypeError(f"{self._title} takes {len(specs)} inputs, but {len(args)} were given")
         values = [*args, *self._defaults[len(args) :]]
@@ -346,7 +312,7 @@ class Function:
         return values
 
     def _filtered(self, place: int, value: Any) -> Any:
-        spec = self._compiled.inputs[place]
+        spec = self._signature.inputs[place]
         try:
             return spec.variable.type.filter(value, spec.strict, spec.allow_downcast)
         except (TypeError, ValueError, OverflowError) as error:
@@ -362,52 +328,54 @@ class Function:
 
     @override
     def __repr__(self) -> str:
-        shown = ", ".join([spec.keyword or str(spec.variable.type) for spec in self._compiled.inputs])
+        shown = ", ".join([spec.keyword or str(spec.variable.type) for spec in self._signature.inputs])
         return f"<Function {self.name or ''}({shown})>"
 
     @override
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._compiled, self.trust_input))
+        graph = self.graph
+        parts = (self._signature, graph.original, graph.scheduled.fgraph, graph.mode, graph.profiled, self.trust_input)
+        return (_restored, parts)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Function:
-        compiled = self._compiled
-        copies = {v: copy.deepcopy(v, memo) for v in (*compiled.shared, *compiled.updated)}
+        signature = self._signature
+        copies = {v: copy.deepcopy(v, memo) for v in (*signature.shared, *signature.updated)}
         changed = attrs.evolve(
-            compiled,
-            shared=tuple([copies[v] for v in compiled.shared]),
-            updated=tuple([copies[v] for v in compiled.updated]),
+            signature,
+            shared=tuple([copies[v] for v in signature.shared]),
+            updated=tuple([copies[v] for v in signature.updated]),
         )
-        return made_function(changed, self._scheduled, self._run, self._compilation, self.trust_input)
+        return made_function(changed, self._find_graph, self._run, self._compile_profile, self.trust_input)
 
     def copy(self) -> Function:
         """Return another function of the same code and the same shared variables."""
-        return made_function(self._compiled, self._scheduled, self._run, self._compilation, self.trust_input)
+        return made_function(self._signature, self._find_graph, self._run, self._compile_profile, self.trust_input)
 
 
 def made_function(
-    compiled: CompiledGraph,
-    scheduled: ScheduledGraph,
+    signature: Signature,
+    graph: Callable[[], CompiledGraph],
     run: Executable,
-    compilation: Compilation | None = None,
+    compile_profile: CompileProfile | None = None,
     trust_input: bool = False,
 ) -> Function:
     """Return the function of a linked graph. Where the graph is one C function, so are most of the calls; see `Entry.plan_calls`."""
     if not isinstance(run, Entry):
-        return Function(compiled, scheduled, run, compilation, trust_input)
-    made = run.function_type(Function)(compiled, scheduled, run, compilation, trust_input)
-    updated = [variable.cell for variable in compiled.updated]
+        return Function(signature, graph, run, compile_profile, trust_input)
+    made = run.function_type(Function)(signature, graph, run, compile_profile, trust_input)
+    updated = [variable.cell for variable in signature.updated]
     run.plan_calls(
         made,
         Function.__call__,
-        bytes([_rule(spec) for spec in compiled.inputs]),
-        tuple([spec.keyword for spec in compiled.inputs]),
+        bytes([_rule(spec) for spec in signature.inputs]),
+        tuple([spec.keyword for spec in signature.inputs]),
         made.defaults,
         REQUIRED,
-        tuple([variable.cell for variable in compiled.shared]),
+        tuple([variable.cell for variable in signature.shared]),
         tuple(updated),
         tuple([cell.lock for cell in in_order(updated)]),
-        compiled.form.kind,
-        compiled.form.keys,
+        signature.form.kind,
+        signature.form.keys,
     )
     return made
 
@@ -426,12 +394,10 @@ def in_order(cells: Iterable[StorageCell]) -> list[StorageCell]:
     return sorted(set(cells), key=id)
 
 
-def _restored(compiled: CompiledGraph, trust_input: bool) -> Function:
-    scheduled = schedule(compiled.fgraph)
-    return made_function(compiled, scheduled, compiled.linked(scheduled), trust_input=trust_input)
+def _restored(
+    signature: Signature, original: FunctionGraph, fgraph: FunctionGraph, mode: Mode, profiled: bool, trust_input: bool
+) -> Function:
+    from lamella.runtime.derivation import linked  # here, as a function from the cache is called without it
 
-
-def supervised(original: FunctionGraph, specs: Sequence[In]) -> FunctionGraph:
-    """Return the graph of a function with what must not be overwritten protected: inputs that are not mutable, shared variables."""
-    protected = [spec.variable for spec in specs if not spec.mutable]
-    return original.with_feature(Supervisor([*protected, *original.inputs[len(specs) :]]))
+    graph, run = linked(signature, original, fgraph, mode, profiled)
+    return made_function(signature, lambda: graph, run, trust_input=trust_input)

@@ -6,6 +6,7 @@ one. An entry carries a hash of its own contents: a damaged one is compiled agai
 others may write is refused, and an entry that belongs to somebody else is not loaded.
 
     <cache_dir>/c/<key>.so                 the shared object, followed by a description and a hash
+    <cache_dir>/c/<key>.graph              which shared object computes a graph, and its constants: see `recall`
     <cache_dir>/c/building/<name>/         where something is being compiled just now
     <cache_dir>/c/building/<name>.lock     held by the process that does it, for as long as it lives
 
@@ -17,11 +18,9 @@ from __future__ import annotations
 import atexit
 import fcntl
 import hashlib
-import json
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 import threading
 import time
@@ -35,32 +34,22 @@ from typing import Self, final
 import attrs
 from typing_extensions import TypeVar
 
+from lamella.codegen.c.cache_entries import Damaged, cache_folder, folder_problem, read_entry, sealed
 from lamella.codegen.c.driver import Compiler, compile_shared_object, cpu_identity, find_compiler
-from lamella.config import config
 from lamella.errors import CacheWarning, CompileError
 
 __all__ = [
     "CacheEntry",
     "CompiledCache",
-    "Damaged",
-    "cache_folder",
     "check_cache",
     "clear_cache",
     "default_cache",
-    "folder_problem",
     "list_cache",
+    "unit_key",
     "writing_problem",
 ]
 
 T = TypeVar("T")
-
-_MAGIC = b"LAMELLA\x02"
-_DIGEST_SIZE = 32
-_TRAILER_SIZE = 4 + _DIGEST_SIZE + len(_MAGIC)
-
-
-class Damaged(Exception):
-    """An entry is not what was written, or not ours."""
 
 
 @final
@@ -92,65 +81,6 @@ class CacheEntry:
     problem: str
 
 
-def _trailer(body: bytes, facts: dict[str, str]) -> bytes:
-    told = json.dumps(facts, sort_keys=True).encode()
-    told += len(told).to_bytes(4, "little")
-    return told + hashlib.blake2b(body + told, digest_size=_DIGEST_SIZE).digest() + _MAGIC
-
-
-def _read_entry(path: Path) -> dict[str, str]:
-    """Return what an entry says of itself, having checked that it is whole and ours.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such entry.
-    Damaged
-        It may not be loaded.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise Damaged(f"cannot be read: {error}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Damaged("is no file")
-        if status.st_uid != os.geteuid():
-            raise Damaged(f"belongs to the user {status.st_uid}")
-        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise Damaged("can be written by others")
-        contents = file.read()
-    if len(contents) < _TRAILER_SIZE or not contents.endswith(_MAGIC):
-        raise Damaged("is cut short")
-    end = len(contents) - _TRAILER_SIZE
-    digest = contents[end + 4 : -len(_MAGIC)]
-    if hashlib.blake2b(contents[: end + 4], digest_size=_DIGEST_SIZE).digest() != digest:
-        raise Damaged("has been changed")
-    length = int.from_bytes(contents[end : end + 4], "little")
-    facts: dict[str, str] = json.loads(contents[end - length : end])
-    if facts["key"] != path.stem:
-        raise Damaged(f"is the entry {facts['key']}")
-    return facts
-
-
-def folder_problem(folder: Path) -> str:
-    """Return why code from a folder may not be run, because somebody else could have put it there; empty where it may."""
-    real = Path(os.path.realpath(folder))
-    for place in (real, *real.parents):
-        status = os.stat(place)
-        if place == real and status.st_uid != os.geteuid():
-            return f"{place} belongs to the user {status.st_uid}, not to you"
-        if place == real and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return f"others may write to {place} (chmod go-w {place})"
-        # In a sticky folder, such as /tmp, others cannot rename what is ours.
-        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
-            return f"others may write to {place}, and so put another folder in the place of {real}"
-    return ""
-
-
 class _Once:
     """Lets one thread at a time work on one key."""
 
@@ -158,6 +88,15 @@ class _Once:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+
+
+def unit_key(
+    source: str, flags: Sequence[str], context: str = "", *, cxx: str = "", compiler: Compiler | None = None
+) -> str:
+    """Return the stem of the name of the entry that `CompiledCache.load` finds or makes for the same arguments."""
+    identity = (compiler or find_compiler()).identity
+    parts = (source, *flags, identity, cpu_identity(), context, *([cxx] if cxx else []))
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
 
 
 class CompiledCache:
@@ -217,8 +156,7 @@ class CompiledCache:
             The compiler failed, or its product cannot be loaded.
         """
         compiler = compiler or find_compiler()
-        parts = (source, *flags, compiler.identity, cpu_identity(), context, *([cxx] if cxx else []))
-        key = hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
+        key = unit_key(source, flags, context, cxx=cxx, compiler=compiler)
         with self._guard:
             once = self._building.get(key)
             if once is None:
@@ -237,11 +175,27 @@ class CompiledCache:
             except (OSError, ImportError) as error:
                 raise CompileError(f"what the compiler made cannot be loaded: {error}") from error
 
+    def keep(self, name: str, contents: bytes, facts: dict[str, str]) -> None:
+        """Keep something that was not compiled; where the folder cannot be used or written, nothing.
+
+        Parameters
+        ----------
+        name
+            The name of its file.
+        contents, facts
+            As of `sealed`.
+        """
+        if self._usable_folder() != self.folder:
+            return
+        with suppress(OSError), _workplace(self.folder) as work:
+            _write(work / name, sealed(contents, facts))
+            os.replace(work / name, self.folder / name)
+
     def _entry(self, build: _Build) -> Path:
         folder = self._usable_folder()
         path = folder / f"{build.key}.so"
         try:
-            _read_entry(path)
+            read_entry(path)
             return path
         except FileNotFoundError:
             pass
@@ -331,21 +285,25 @@ class _Build:
                 sources[1].write_text(self.cxx, encoding="utf-8")
             mapped = [f"-fdebug-prefix-map={work}={folder}"] if "-g" in self.flags else []
             compile_shared_object(self.compiler, source, product, [*self.flags, *mapped], work, *sources[1:])
-            body = product.read_bytes()
             facts = {
                 "key": self.key,
                 "description": self.description,
                 "compiler": self.compiler.version,
                 "flags": " ".join(self.flags),
             }
-            descriptor = os.open(entry, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(body + _trailer(body, facts))
+            _write(entry, sealed(product.read_bytes(), facts))
             if "-g" in self.flags:
                 for text in sources:  # a debugger shows them
                     os.replace(text, folder / text.name)
             os.replace(entry, target)
         return target
+
+
+def _write(path: Path, contents: bytes) -> None:
+    """Write a new file that only its owner may read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(contents)
 
 
 @contextmanager
@@ -447,11 +405,6 @@ _caches: dict[Path, CompiledCache] = {}
 _caches_guard = threading.Lock()
 
 
-def cache_folder() -> Path:
-    """Return the folder of compiled C code."""
-    return config.cache_dir / "c"
-
-
 def default_cache() -> CompiledCache:
     """Return the cache in the folder that the flag `cache_dir` names."""
     folder = cache_folder()
@@ -472,13 +425,13 @@ def list_cache(folder: Path | None = None) -> list[CacheEntry]:
     """
     place = cache_folder() if folder is None else folder
     entries: list[CacheEntry] = []
-    for path in place.glob("*.so") if place.is_dir() else ():
+    for path in (*place.glob("*.so"), *place.glob("*.graph")) if place.is_dir() else ():
         try:
             status = path.lstat()
         except FileNotFoundError:
             continue  # removed by somebody else just now
         try:
-            facts, problem = _read_entry(path), ""
+            facts, problem = read_entry(path)[1], ""
         except (FileNotFoundError, Damaged) as error:
             facts, problem = {}, str(error)
         entries.append(

@@ -13,7 +13,8 @@ from typing import Final, Literal, final
 import attrs
 
 from lamella.codegen.c.blas import blas_routines
-from lamella.codegen.c.cache import cache_folder, check_cache, folder_problem, list_cache, writing_problem
+from lamella.codegen.c.cache import check_cache, list_cache, writing_problem
+from lamella.codegen.c.cache_entries import cache_folder, folder_problem
 from lamella.codegen.c.driver import (
     Compiler,
     accepts,

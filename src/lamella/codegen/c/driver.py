@@ -22,6 +22,7 @@ from typing import Literal, final
 import attrs
 
 from lamella.codegen.c.halves import HALVED
+from lamella.codegen.c.machine import COMPILERS, cpu_facts, cpu_features
 from lamella.config import config
 from lamella.errors import CompileError, CompilerNotFoundError
 
@@ -72,7 +73,7 @@ class _Killed(CompileError):
 
 
 def find_compiler(wanted: str = "") -> Compiler:
-    """Return the compiler that the flag `compiler` names, else the first of ``cc``, ``gcc`` and ``clang`` that runs.
+    """Return the compiler that the flag `compiler` names, else the first of `COMPILERS` that runs.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def find_compiler(wanted: str = "") -> Compiler:
 
 @cache
 def _find_compiler(wanted: str, path: str) -> Compiler:
-    candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [("cc",), ("gcc",), ("clang",)]
+    candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [(name,) for name in COMPILERS]
     failures: list[str] = []
     for words in candidates:
         found = shutil.which(words[0], path=path)
@@ -122,32 +123,11 @@ def _family(version: str) -> Family:
 
 
 @cache
-def _cpu_facts() -> Mapping[str, str]:
-    """Read what the system says of the first processor."""
-    facts: dict[str, str] = {}
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if not line.strip():
-                    break
-                name, _, value = line.partition(":")
-                facts[name.strip()] = value.strip()
-    except OSError:
-        pass
-    return facts
-
-
-def _cpu_features() -> frozenset[str]:
-    facts = _cpu_facts()
-    return frozenset((facts.get("flags") or facts.get("Features") or "").split())
-
-
-@cache
 def cpu_identity() -> str:
     """Return a text that differs for processors for which ``-march=native`` may mean different code."""
-    facts = _cpu_facts()
+    facts = cpu_facts()
     named = [facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")]
-    return " ".join([platform.system(), platform.machine(), *named, platform.processor(), *sorted(_cpu_features())])
+    return " ".join([platform.system(), platform.machine(), *named, platform.processor(), *sorted(cpu_features())])
 
 
 def has_vector_maths(compiler: Compiler) -> bool:
@@ -167,7 +147,7 @@ def optimising_flags(compiler: Compiler) -> tuple[str, ...]:
     flags = [*common, "-O3", native, "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
     if compiler.family == "gcc":
         flags += ["-fno-semantic-interposition", "-fexcess-precision=standard"]
-    if "avx512f" in _cpu_features():
+    if "avx512f" in cpu_features():
         flags += ["-mprefer-vector-width=512"]
     if has_vector_maths(compiler):
         flags += ["-DLM_VECTOR_MATHS"]

@@ -10,116 +10,23 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from enum import IntFlag
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeVar, final, runtime_checkable
+from typing import Any, Final, final
 
 import attrs
 import numpy as np
 
-from lamella.codegen.c.cache import CompiledCache, default_cache
+from lamella.codegen.c.cache import CompiledCache, default_cache, unit_key
 from lamella.codegen.c.driver import find_compiler, optimising_flags
+from lamella.codegen.c.entry import Annotate, Entry, Library, Perform
+from lamella.codegen.c.host import LoadedHost, load_host, loaded_host
 from lamella.codegen.c.interfaces.user_code import Build
 from lamella.codegen.c.unit import support_text
 from lamella.config import config
 from lamella.errors import CompilerNotFoundError
 
-__all__ = ["ArgumentRule", "Entry", "Library", "UserUnit", "load_library", "load_user_library"]
-
-FunctionT = TypeVar("FunctionT")
-
-Perform = Callable[[int, list[Any]], Sequence[Any]]
-"""Computes a step, given its number and the values of its inputs."""
-
-Annotate = Callable[[int, BaseException], None]
-"""Tells an exception which step it came from."""
-
-
-class ArgumentRule(IntFlag):
-    """What compiled code may do with an argument of a call."""
-
-    TAKES_NUMBERS = 1
-    """Accept numbers of Python where no digit is lost."""
-    ROUNDS = 2
-    """Round floats of Python to the dtype."""
-    MUTABLE = 4
-    """Write over it."""
-
-
-@runtime_checkable
-class Entry(Protocol):
-    """A compiled function, linked with its constants. Threads may call it at once."""
-
-    def __call__(self, inputs: Sequence[Any], /) -> list[Any]:
-        """Return the outputs. Arrays are checked as far as memory safety needs: dtype, dimensions, known lengths."""
-
-    threads: int
-    """How many threads a call may have, with the one that calls: at first as many as ``OMP_NUM_THREADS`` said when it was linked, or as
-    there are processors that the process may use."""
-
-    def timed(self, inputs: Sequence[Any], /) -> tuple[list[Any], list[tuple[float, int] | None]]:
-        """Return the outputs, and for each step what it cost, None where it did not run.
-
-        That is the seconds that it took, and the bytes of those of its outputs that are new arrays.
-        """
-
-    def function_type(self, base: type[FunctionT], /) -> type[FunctionT]:
-        """Return a subclass of a class with a slot ``trust_input``, whose instances are called as `plan_calls` says."""
-
-    def plan_calls(
-        self,
-        function: object,
-        python: Callable[..., Any],
-        rules: bytes,
-        keywords: tuple[str | None, ...],
-        defaults: tuple[Any, ...],
-        required: object,
-        read: tuple[object, ...],
-        updated: tuple[object, ...],
-        locks: tuple[object, ...],
-        kind: type | None,
-        keys: tuple[Any, ...],
-        /,
-    ) -> None:
-        """Let calls of an instance of such a class compute what this function computes, without Python where that is possible.
-
-        Parameters
-        ----------
-        function
-            The instance.
-        python
-            What is called in its place, with the instance and the arguments, where there is more to do.
-        rules
-            For each argument the `ArgumentRule` flags that are true of it.
-        keywords
-            For each argument its name.
-        defaults, required
-            For each argument its default value, or ``required``.
-        read
-            What holds the values of the inputs after those, in a slot ``value``.
-        updated
-            What the last outputs are stored in, in a slot ``value``.
-        locks
-            What is held meanwhile, in this order.
-        kind, keys
-            How the other outputs are returned: as a list, a tuple, or a dict with these keys; None: as one value.
-        """
-
-
-class Library(Protocol):
-    """A loaded shared object."""
-
-    @property
-    def n_linked(self) -> int:
-        """How many functions use it."""
-
-    def link(
-        self, constants: Sequence[Any], perform: Perform, annotate: Annotate, params: tuple[Any, ...] = ..., /
-    ) -> Entry:
-        """Return the function with values for its constants, what computes and annotates steps, and the params of users' Ops."""
+__all__ = ["UserUnit", "library_keys", "load_library", "load_user_library"]
 
 
 @final
@@ -162,26 +69,22 @@ class UserUnit:
 class _Libraries:
     """The libraries that this process has loaded and still uses, and the host module."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: LoadedHost) -> None:
         self._guard = threading.Lock()
         self._loaded: weakref.WeakValueDictionary[tuple[CompiledCache, str, tuple[str, ...]], Library] = (
             weakref.WeakValueDictionary()
         )
-        self._host: ModuleType | None = None
+        self._host = host
         self._copies: dict[tuple[CompiledCache, UserUnit, tuple[str, ...]], list[Library]] = {}
         self._users: dict[tuple[CompiledCache, UserUnit, tuple[str, ...]], Library] = {}
         self.copies_guard = threading.RLock()
 
     def host(self) -> ModuleType:
-        with self._guard:
-            known = self._host
+        known = self._host.module
         if known is not None:
             return known
-        made = default_cache().load(_host_source(), _host_flags(), _load_host, "the host of compiled functions", _abi())
-        with self._guard:
-            if self._host is None:
-                self._host = made
-            return self._host
+        made = default_cache().load(_host_source(), _host_flags(), load_host, "the host of compiled functions", _abi())
+        return self._host.settle(made)
 
     def load(self, source: str, description: str) -> Library:
         cache = default_cache()
@@ -321,17 +224,7 @@ def _abi() -> str:
     return f"{sysconfig.get_config_var('SOABI')} numpy {np.__version__}"
 
 
-def _load_host(path: Path) -> ModuleType:
-    loader = ExtensionFileLoader("lamella_glue", str(path))
-    spec = spec_from_file_location("lamella_glue", path, loader=loader)
-    if spec is None:
-        raise ImportError(f"{path} is no extension module")
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-_libraries: Final = _Libraries()
+_libraries: Final = _Libraries(loaded_host)
 
 
 def load_library(source: str, description: str = "") -> Library:
@@ -352,6 +245,11 @@ def load_library(source: str, description: str = "") -> Library:
         The compiler failed.
     """
     return _libraries.load(source, description)
+
+
+def library_keys(source: str) -> tuple[str, str]:
+    """Return the stems of the names under which the cache keeps the library of a translation unit, and the host that loads it."""
+    return unit_key(source, optimising_flags(find_compiler())), unit_key(_host_source(), _host_flags(), _abi())
 
 
 def load_user_library(unit: UserUnit) -> Library:

@@ -8,6 +8,7 @@ from typing import Generic
 
 from typing_extensions import TypeVar
 
+from lamella.codegen.c.ownership import own_ops
 from lamella.errors import LoweringError
 
 __all__ = ["LoweringTable"]
@@ -31,6 +32,8 @@ class LoweringTable(Generic[F]):
 
     def put(self, classes: Iterable[type], function: F) -> None:
         """Make a function that of some classes; it replaces what they had."""
+        classes = tuple(classes)
+        own_ops.see(classes, function.__module__)
         with self._guard:
             # Readers see the old table or the new one.
             self._functions = {**self._functions, **dict.fromkeys(classes, function)}

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import attrs
 from typing_extensions import override
 
+from lamella.codegen.c.cache import default_cache
+from lamella.codegen.c.entry import Entry, Library
+from lamella.codegen.c.graph_records import GraphRecord
 from lamella.codegen.c.interfaces.user_code import Build
-from lamella.codegen.c.loading import Entry, Library, UserUnit, load_library, load_user_library
+from lamella.codegen.c.loading import UserUnit, library_keys, load_library, load_user_library
 from lamella.codegen.c.program import CProgram, write_program
 from lamella.config import config
 from lamella.ir import annotate_error, perform_node
 from lamella.typing_layer import ScheduledGraph
 
-__all__ = ["CompiledModule", "lower_to_c"]
+__all__ = ["CompiledModule", "lower_to_c", "unit_of"]
+
+
+_MOST_BYTES_OF_CONSTANTS: Final = 1 << 24
 
 
 @final
@@ -71,6 +77,25 @@ class CompiledModule:
             entry.threads = config.threads
         return entry
 
+    def keep(self, key: str) -> bool:
+        """Let `recall` find the graph under a key, in this and in other processes; return whether that is possible.
+
+        It is where nothing but C runs, none of it a user's, and constants take no more than 16 MiB.
+
+        Parameters
+        ----------
+        key
+            A hash of all that the graph was made of, and of the machine.
+        """
+        size = sum([getattr(value, "nbytes", 0) for value in self.constants])
+        if self.program.build is not None or self.program.needs_python or size > _MOST_BYTES_OF_CONSTANTS:
+            return False
+        unit, host = library_keys(self.source)
+        record = GraphRecord(unit, host, self.constants, len(self.scheduled.order))
+        facts = {"key": key, "description": f"graph of {len(self.scheduled.order)} nodes, computed by {unit[:12]}"}
+        default_cache().keep(f"{key}.graph", record.to_bytes(), facts)
+        return True
+
     @override
     def __repr__(self) -> str:
         return f"CompiledModule({len(self.scheduled.order)} nodes, {len(self.source.splitlines())} lines of C)"
@@ -102,6 +127,11 @@ def lower_to_c(scheduled: ScheduledGraph) -> CompiledModule:
     else:
         library = load_user_library(_user_unit(program, title))
     return CompiledModule(scheduled, program.text, library, program.constants, program)
+
+
+def unit_of(scheduled: ScheduledGraph) -> str:
+    """Return the key under which the cache keeps the shared object of a graph without C code of users'."""
+    return library_keys(write_program(scheduled).text)[0]
 
 
 def _user_unit(program: CProgram, title: str = "users' code") -> UserUnit:

@@ -18,9 +18,11 @@ from typing import Any, Final, final
 import attrs
 import numpy as np
 
+from lamella.codegen.c import scalar_expressions as scalar_expressions  # it fills the table of expressions
 from lamella.codegen.c.demand import demand_tables, has_choices
+from lamella.codegen.c.interfaces import cffi_array_call as cffi_array_call  # it adds to the table of lowerings
 from lamella.codegen.c.interfaces.user_code import Build, UserCode, c_linker_op
-from lamella.codegen.c.lowering import c_lowering
+from lamella.codegen.c.lowerings import c_lowering
 from lamella.codegen.c.step import Array, Object, Place, Step, Storage, array_type_of
 from lamella.codegen.c.unit import KERNEL_NAME, Unit, initializer
 from lamella.errors import LoweringError

@@ -48,6 +48,7 @@ from lamella.ir.graph.replace import clone_replace as clone_replace
 from lamella.ir.graph.replace import graph_replace as graph_replace
 from lamella.ir.graph.replace import rebuild_node as rebuild_node
 from lamella.ir.graph.replace import substitute as substitute
+from lamella.ir.graph.serialize import flatten as flatten
 from lamella.ir.graph.shared import SharedVariable as SharedVariable
 from lamella.ir.graph.shared import StorageCell as StorageCell
 from lamella.ir.graph.traversal import ancestors as ancestors

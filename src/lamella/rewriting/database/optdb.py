@@ -46,6 +46,7 @@ from lamella.rewriting.engine import GraphRewriter, MergeOptimizer
 from lamella.typing_layer import DestroyHandler, Supervisor
 
 __all__ = [
+    "BUILT_IN_VERSION",
     "AddDestroyHandler",
     "canonicalize_db",
     "optdb",
@@ -120,3 +121,6 @@ def _assembled() -> SequenceDB:
 
 optdb: Final = _assembled()
 """The database that modes ask."""
+
+BUILT_IN_VERSION: Final = optdb.version
+"""The version of `optdb` while nobody has registered anything in it, or taken anything out of it."""

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final, ParamSpec, final
 
 from typing_extensions import TypeVar, override
 
+from lamella.codegen.c.entry import Entry
 from lamella.codegen.c.interfaces.linker_object import CLinkerOp
 from lamella.codegen.c.interfaces.params import ParamsType, op_params
-from lamella.codegen.c.loading import Entry
 from lamella.codegen.c.module import lower_to_c
 from lamella.config import config
 from lamella.errors import CompilerNotFoundError, MethodNotDefined

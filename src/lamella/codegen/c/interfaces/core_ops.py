@@ -14,6 +14,7 @@ import attrs
 from typing_extensions import override
 
 from lamella.codegen.c.interfaces.linker_object import CLinkerOp
+from lamella.codegen.c.ownership import own_ops
 from lamella.ir import Apply, DeepCopyOp, Op, Shape, Shape_i, Type, ViewOp
 
 __all__ = [
@@ -56,6 +57,7 @@ class _CodeTable:
         self._guard = threading.Lock()
 
     def put(self, op: type[Op[Any, Any]], type_: type[Type[Any]], code: _RegisteredCode) -> None:
+        own_ops.see([type_], "")
         with self._guard:
             self._codes = {**self._codes, (op, type_): code}
 

@@ -1,5 +1,6 @@
-"""How Ops become C, in files named after what they lower."""
+"""How Ops become C, in files named after what they lower; and the table of it, which they have filled."""
 
+from lamella.codegen.c.lowering import c_lowering as c_lowering
 from lamella.codegen.c.lowerings import advanced_indexing as advanced_indexing
 from lamella.codegen.c.lowerings import basic_indexing as basic_indexing
 from lamella.codegen.c.lowerings import control as control

@@ -1,0 +1,89 @@
+"""What compiled code depends on beside its text, found without starting a process: processor, compiler, Python, NumPy, this package."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+import lamella
+from lamella.config import config
+
+__all__ = ["COMPILERS", "cpu_facts", "cpu_features", "machine_state"]
+
+COMPILERS: Final = ("cc", "gcc", "clang")
+"""The commands that are tried, in this order, where none is asked for."""
+
+
+@cache
+def cpu_facts() -> Mapping[str, str]:
+    """Return what the system says of the first processor; nothing where it says nothing."""
+    facts: dict[str, str] = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if not line.strip():
+                    break
+                name, _, value = line.partition(":")
+                facts[name.strip()] = value.strip()
+    except OSError:
+        pass
+    return facts
+
+
+def cpu_features() -> frozenset[str]:
+    """Return the names of the instruction sets that the processor has."""
+    facts = cpu_facts()
+    return frozenset((facts.get("flags") or facts.get("Features") or "").split())
+
+
+def machine_state() -> tuple[object, ...]:
+    """Return what is equal only where equal graphs become equal compiled code, and that can be run.
+
+    That is told by sizes and times of files, as Python itself tells whether a module has to be compiled anew.
+    """
+    facts = cpu_facts()
+    processor = tuple([facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")])
+    python = (sys.implementation.cache_tag, sys.version, os.uname().sysname, os.uname().machine)
+    return (
+        python,
+        np.__version__,
+        processor,
+        tuple(sorted(cpu_features())),
+        _compilers(config.compiler, os.environ.get("PATH", os.defpath)),
+        _sources(),
+    )
+
+
+def _compilers(wanted: str, path: str) -> tuple[object, ...]:
+    found: list[object] = [wanted]
+    for command in shlex.split(wanted)[:1] or COMPILERS:
+        place = shutil.which(command, path=path)
+        if place is not None:
+            status = os.stat(place)
+            found.append((os.path.realpath(place), status.st_size, status.st_mtime_ns))
+    return tuple(found)
+
+
+@cache
+def _sources() -> tuple[tuple[str, int, int], ...]:
+    """Return the files of this package, with their sizes and times of change."""
+    root = Path(lamella.__file__).parent
+    found: list[tuple[str, int, int]] = []
+    waiting = [str(root)]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".c", ".h")):
+                    status = entry.stat()
+                    found.append((entry.path[len(str(root)) :], status.st_size, status.st_mtime_ns))
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    waiting.append(entry.path)
+    return tuple(sorted(found))
