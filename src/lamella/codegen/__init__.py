@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lamella.lazy_names import lazy_names
+from lamella.lazy_faces import lazy_names
 
 if TYPE_CHECKING:
     from lamella.codegen.c import ArgumentRule as ArgumentRule

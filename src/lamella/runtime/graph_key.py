@@ -23,16 +23,21 @@ _KNOWN_PACKAGES: Final = frozenset(["lamella", "numpy", "builtins", "copyreg", "
 """Those of which `machine_state` tells the versions: code of others may change, and have the same name as before."""
 
 
+_MOST_BYTES: Final = 1 << 24
+
+
 class _NotKnown(Exception):
-    """The graph depends on code whose changes nobody would notice."""
+    """The graph depends on code whose changes nobody would notice, or on an array that takes long to read."""
 
 
 @final
 class _KeyPickler(pickle.Pickler):
     @override
     def reducer_override(self, value: Any) -> Any:
+        if type(value).__module__.partition(".")[0] not in _KNOWN_PACKAGES:
+            raise _NotKnown
         if isinstance(value, np.ndarray):
-            if value.dtype.hasobject:
+            if value.dtype.hasobject or value.nbytes > _MOST_BYTES:
                 raise _NotKnown
             elements = hashlib.blake2b(value.tobytes("A"), digest_size=20).digest()
             return (_array, (value.dtype.str, value.shape, value.strides, elements))
@@ -48,7 +53,7 @@ def _array(dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], element
 
 
 def graph_key(fgraph: FunctionGraph, *further: object) -> bytes | None:
-    """Return the key of a graph and further things; None where it depends on code of others, or does not pickle.
+    """Return the key of a graph and further things; None where it depends on code of others, does not pickle, or holds an array of more than 16 MiB.
 
     Parameters
     ----------
@@ -64,7 +69,7 @@ def graph_key(fgraph: FunctionGraph, *further: object) -> bytes | None:
         pickler = _KeyPickler(written, protocol=5)
         pickler.dump(([_root(v) for v in flat.roots], flat.ops, flat.types, nodes, flat.outputs, len(fgraph.inputs)))
         pickler.dump(further)
-    except (_NotKnown, pickle.PicklingError, TypeError, AttributeError):
+    except (_NotKnown, pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return None
     return written.getvalue()
 

@@ -50,6 +50,9 @@ def request_key(request: Request) -> str | None:
         or not _nothing_registered()
     ):
         return None
+    machine = machine_state()
+    if machine is None:
+        return None
     signature = request.signature
     shared = {variable: i for i, variable in enumerate(signature.shared)}
     flags = [getattr(config, field.name) for field in attrs.fields(Config) if field.name not in _HAVE_NO_PART]
@@ -59,7 +62,7 @@ def request_key(request: Request) -> str | None:
         [shared.get(variable) for variable in signature.updated],
         request.borrowed,
         flags,
-        machine_state(),
+        machine,
     )
     return None if key is None else hashlib.blake2b(key, digest_size=20).hexdigest()
 

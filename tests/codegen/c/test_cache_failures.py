@@ -16,6 +16,7 @@ import pytest
 
 from lamella.codegen import CompiledCache, Compiler, check_cache, find_compiler, list_cache
 from lamella.codegen.c import loading
+from lamella.codegen.c.host import LoadedHost
 from lamella.config import config
 from lamella.errors import CacheWarning, CompileError, CompilerNotFoundError
 
@@ -300,14 +301,14 @@ def test_processors_and_pythons_side_by_side(cache: CompiledCache, monkeypatch: 
 
     monkeypatch.setattr("lamella.codegen.c.cache.compile_shared_object", compile)
     monkeypatch.setattr(loading, "default_cache", lambda: cache)
-    monkeypatch.setattr(loading, "_load_host", load_host)
+    monkeypatch.setattr(loading, "load_host", load_host)
 
     def keys(python: str, processor: str) -> tuple[str, str]:
         """Return the keys of the host, and of a unit, in a new process."""
         monkeypatch.setattr("sysconfig.get_config_var", lambda name: python)
         monkeypatch.setattr("lamella.codegen.c.cache.cpu_identity", lambda: processor)
         loaded.clear()
-        loading._Libraries().load("int unit;\n", "a unit")
+        loading._Libraries(LoadedHost()).load("int unit;\n", "a unit")
         host, unit = loaded
         return host.stem, unit.stem
 

@@ -15,6 +15,7 @@ import numpy as np
 
 import lamella
 from lamella.config import config
+from lamella.loading_time import LOADED_AT
 
 __all__ = ["COMPILERS", "cpu_facts", "cpu_features", "machine_state"]
 
@@ -44,11 +45,15 @@ def cpu_features() -> frozenset[str]:
     return frozenset((facts.get("flags") or facts.get("Features") or "").split())
 
 
-def machine_state() -> tuple[object, ...]:
-    """Return what is equal only where equal graphs become equal compiled code, and that can be run.
+def machine_state() -> tuple[object, ...] | None:
+    """Return what is equal only where equal graphs become equal compiled code, and that can be run; None where it is not known.
 
-    That is told by sizes and times of files, as Python itself tells whether a module has to be compiled anew.
+    That is told by sizes and times of files, as Python itself tells whether a module has to be compiled anew. It is not known where there
+    are no files, or where one has changed since this package was loaded.
     """
+    sources = _sources()
+    if not sources or max([modified for _, _, modified in sources]) >= LOADED_AT:
+        return None
     facts = cpu_facts()
     processor = tuple([facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")])
     python = (sys.implementation.cache_tag, sys.version, os.uname().sysname, os.uname().machine)
@@ -58,7 +63,7 @@ def machine_state() -> tuple[object, ...]:
         processor,
         tuple(sorted(cpu_features())),
         _compilers(config.compiler, os.environ.get("PATH", os.defpath)),
-        _sources(),
+        sources,
     )
 
 
@@ -74,10 +79,10 @@ def _compilers(wanted: str, path: str) -> tuple[object, ...]:
 
 @cache
 def _sources() -> tuple[tuple[str, int, int], ...]:
-    """Return the files of this package, with their sizes and times of change."""
+    """Return the files of this package, with their sizes and times of change; none where it does not lie in a folder."""
     root = Path(lamella.__file__).parent
     found: list[tuple[str, int, int]] = []
-    waiting = [str(root)]
+    waiting = [str(root)] if root.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
