@@ -100,7 +100,7 @@ from lamella.ir import walk as walk
 from lamella.ir import wrap_py as wrap_py
 from lamella.ir import zero_grad as zero_grad
 from lamella.lazy_faces import lazy_names
-from lamella.loading_time import LOADED_AT as _LOADED_AT  # noqa: F401 -- it is the time when this is loaded
+from lamella.loaded import LOADED_AT as _LOADED_AT  # noqa: F401 -- it is the time when this is loaded
 
 if TYPE_CHECKING:
     from lamella.codegen import CDataType as CDataType

@@ -8,14 +8,12 @@ import shutil
 import sys
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-import lamella
 from lamella.config import config
-from lamella.loading_time import LOADED_AT
+from lamella.loaded import LOADED_AT, LOADED_FROM
 
 __all__ = ["COMPILERS", "cpu_facts", "cpu_features", "machine_state"]
 
@@ -80,15 +78,15 @@ def _compilers(wanted: str, path: str) -> tuple[object, ...]:
 @cache
 def _sources() -> tuple[tuple[str, int, int], ...]:
     """Return the files of this package, with their sizes and times of change; none where it does not lie in a folder."""
-    root = Path(lamella.__file__).parent
+    root = str(LOADED_FROM)
     found: list[tuple[str, int, int]] = []
-    waiting = [str(root)] if root.is_dir() else []
+    waiting = [root] if os.path.isdir(root) else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.name.endswith((".py", ".c", ".h")):
                     status = entry.stat()
-                    found.append((entry.path[len(str(root)) :], status.st_size, status.st_mtime_ns))
+                    found.append((entry.path[len(root) :], status.st_size, status.st_mtime_ns))
                 elif entry.name != "__pycache__" and entry.is_dir():
                     waiting.append(entry.path)
     return tuple(sorted(found))
