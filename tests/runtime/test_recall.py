@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from typing_extensions import override
 
 import lamella as lm
 import lamella.tensor as lt
+from lamella.codegen import write_program
 from lamella.errors import BroadcastError
 from lamella.tensor import TensorVariable
+from lamella.testing.strategies import RandomGraph, graphs
 
 MODEL = """
 import sys
@@ -313,6 +317,26 @@ print(f(np.ones(1))[0] == np.e)
 """
     assert output_of(code, cache) == "False\nTrue\n"
     assert output_of(code, cache) == "RecallError True\nTrue\n"
+
+
+@settings(max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(drawn=st.lists(graphs(min_steps=3), min_size=10, max_size=10))
+def test_random_functions_compute_the_same_bits_when_they_are_recalled(drawn: list[RandomGraph]) -> None:
+    inputs = {variable: value for graph in drawn for variable, value in graph.inputs.items()}
+    outputs = [output for graph in drawn for output in graph.outputs]
+
+    def computed(function: lm.Function) -> object:
+        """Return the bits of results, or the error."""
+        try:
+            results = function(*[np.array(variable.type.filter(value)) for variable, value in inputs.items()])
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is to be the same again
+            return [repr(error), error.__notes__]
+        return [(r.dtype, r.shape, r.tobytes()) for r in map(np.asarray, results)]
+
+    with lm.config.override(compiler_flags="-O1"):
+        first, second = [lm.function(list(inputs), outputs, on_unused_input="ignore") for _ in range(2)]
+        assert computed(first) == computed(second)
+        assert is_recalled(second) or write_program(first.scheduled).needs_python
 
 
 def damage(path: Path) -> None:
