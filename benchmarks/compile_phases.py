@@ -47,7 +47,7 @@ def _cpu() -> float:
 
 
 class Clock:
-    """Splits processor time into phases."""
+    """Splits processor time into phases; one may have several parts."""
 
     def __init__(self) -> None:
         self.seconds: Seconds = {}
@@ -56,7 +56,7 @@ class Clock:
     def ends(self, phase: str) -> None:
         """Say that a phase ends here, and the next begins."""
         now = _cpu()
-        self.seconds[phase] = now - self._since
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._since
         self._since = now
 
 
@@ -75,6 +75,7 @@ def _lamella(chain: str, n: int) -> tuple[Seconds, list[Any]]:
     gradient = lm.grad(cost, x)
     clock.ends("gradient")
     protected = lm.FunctionGraph([x], [cost, gradient]).with_feature(Supervisor([x]))
+    clock.ends("compile")  # as for the others, that the graph is made a function's
     rewritten = lm.FAST_RUN.rewrite(protected)
     clock.ends("rewrite")
     f = lm.function([x], list(rewritten.outputs), mode=compile_only)

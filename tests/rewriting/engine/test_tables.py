@@ -9,8 +9,17 @@ import attrs
 import pytest
 
 from lamella.ir import Apply, FunctionGraph, OutputStorage, Variable
-from lamella.rewriting import EquilibriumGraphRewriter, GraphRewriter, OpPattern, in2out, node_rewriter, optdb
-from tests.rewriting.toys import REAL, RealOp, graph_of, identity, real, show
+from lamella.rewriting import (
+    EquilibriumGraphRewriter,
+    GraphRewriter,
+    OpPattern,
+    RemovalNodeRewriter,
+    in2out,
+    node_rewriter,
+    optdb,
+    profile_rewriting,
+)
+from tests.rewriting.toys import REAL, RealOp, add, exp, graph_of, identity, log, neg, real, show
 
 
 @attrs.frozen(repr=False)
@@ -75,6 +84,55 @@ def test_an_op_in_the_place_of_one_that_died_is_met_as_what_it_is(rewriter: Grap
         assert (found is node.inputs[0]) == (by % 2 == 0)
         del node, found
     assert len(places) < 200
+
+
+def test_a_rewriter_that_tracks_inputs_is_tried_where_one_is_computed_by_them() -> None:
+    tried: list[str] = []
+
+    @node_rewriter([neg, add], tracks_inputs=[exp, OpPattern(Shift, even=True)])
+    def watched(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]] | None:
+        tried.append(show(node.outputs[0]))
+        return None
+
+    x, y = real("x"), real("y")
+    even, odd = shifted(2).op(x), shifted(1).op(x)
+    graph = graph_of(neg(x), neg(exp(x)), neg(log(x)), add(x, exp(y)), add(x, y), log(exp(x)), neg(even), neg(odd))
+    assert in2out(watched).rewrite(graph) is graph
+    assert tried == ["neg(exp(x))", "add(x, exp(y))", "neg(shift(x))"]
+    assert watched.tracks_inputs() == (exp, OpPattern(Shift, even=True))
+    assert no_even_shift.tracks_inputs() is None
+
+
+def test_inputs_are_those_that_the_node_has_by_then() -> None:
+    @node_rewriter([neg], tracks_inputs=[exp])
+    def neg_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
+        return list(node.inputs)
+
+    hidden = neg(identity(exp(real("x"))))
+    without_identity = RemovalNodeRewriter(identity)
+    assert show(in2out(neg_of_exp).rewrite(graph_of(hidden))) == "neg(identity(exp(x)))"
+    assert show(in2out(neg_of_exp, without_identity).rewrite(graph_of(hidden))) == "exp(x)"
+    profiled = profile_rewriting(in2out(neg_of_exp, without_identity), graph_of(hidden))
+    assert show(profiled.fgraph) == "exp(x)"
+
+
+def test_a_pattern_may_name_what_cannot_be_a_key() -> None:
+    @attrs.frozen(repr=False)
+    class Listed(RealOp):
+        symbol: str = "listed"
+        function: Callable[..., float] = float
+        parts: tuple[int, ...] = (1, 2)
+
+        @property
+        def listed(self) -> list[int]:
+            return list(self.parts)
+
+    @node_rewriter([OpPattern(Listed, parts=tuple, listed=[1, 2])])
+    def removed(fgraph: FunctionGraph, node: Apply[Any]) -> list[Variable[Any]]:
+        return list(node.inputs)
+
+    x = real("x")
+    assert show(in2out(removed).rewrite(graph_of(Listed()(x), Listed(parts=(2, 1))(x)))) == "x, listed(x)"
 
 
 def test_a_rewriter_knows_what_many_others_have_left_alone() -> None:

@@ -178,7 +178,7 @@ class Apply(Remembered, Generic[R_co]):
         types = tuple([out.type for out in self.outputs])
         names = tuple([out.name for out in self.outputs])
         for a, b in zip(new, self.inputs, strict=True):
-            if a.type is not b.type and a.type != b.type:
+            if a is not b and a.type is not b.type and a.type != b.type:
                 break
         else:
             return Apply.with_names(self.op, new, types, names, self.built_at)

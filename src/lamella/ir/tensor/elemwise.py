@@ -124,7 +124,10 @@ class Elemwise(Op[P, TensorVariable]):
     def make_node(self, *args: P.args, **kwargs: P.kwargs) -> Apply[TensorVariable]:
         if kwargs:
             raise TypeError(f"{self} takes no keyword arguments")
-        operands = [as_tensor_variable(x) if isinstance(x, list | tuple | Variable) else x for x in args]
+        operands = [
+            as_tensor_variable(x) if not isinstance(x, TensorVariable) and isinstance(x, list | tuple | Variable) else x
+            for x in args
+        ]
         ins, outs = self.scalar_op.loop_for(operands)
         variables = _as_variables(operands, ins)
         shapes = [v.type.shape for v in variables]
@@ -249,8 +252,9 @@ def _type_like(inputs: Sequence[TensorVariable], dtype: str, shape: StaticShape)
 def _as_variables(operands: Sequence[Any], dtypes: Sequence[str]) -> list[TensorVariable]:
     """Return operands as Variables: literals as numbers of the dtypes given, with as many dimensions as the others."""
     made = [x if isinstance(x, TensorVariable) else None if is_literal(x) else constant(x) for x in operands]
-    if None not in made:
-        return [v for v in made if v is not None]
+    known = [v for v in made if v is not None]
+    if len(known) == len(made):
+        return known
     ndim = max([v.ndim for v in made if v is not None], default=0)
     return [
         _number(x, repr(x), dtype, ndim) if v is None else v for x, v, dtype in zip(operands, made, dtypes, strict=True)

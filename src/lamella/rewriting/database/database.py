@@ -67,12 +67,14 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
     """
 
     has_positions: ClassVar[bool] = False
+    _all_changes: ClassVar[int] = 0  # of all databases: while there are no more, what a query gave is what it gives
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
         self._entries: dict[str, Entry[E]] = {}
         self._changes = 0
-        self._known: dict[RewriteDatabaseQuery, tuple[int, R_co]] = {}
+        # What queries gave, and when it was known to be up to date: the version of this database, and the changes of all of them.
+        self._known: dict[RewriteDatabaseQuery, tuple[int, int, R_co]] = {}
 
     def query(self, *query: RewriteDatabaseQuery | str) -> R_co:
         """Return a rewriter made of the rewriters that a query takes.
@@ -84,17 +86,23 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         """
         asked = as_query(*query)
         with _lock:
-            version = self.version
             known = self._known.get(asked)
-            if known is None or known[0] != version:
-                if len(self._known) >= 64:
-                    self._known.clear()
-                known = self._known[asked] = (version, self._make(asked))
-            return known[1]
+            if known is not None and known[0] == RewriteDatabase._all_changes:
+                return known[2]
+            version = self.version
+            made = known[2] if known is not None and known[1] == version else self._make(asked)
+            if len(self._known) >= 64:
+                self._known.clear()
+            self._known[asked] = (RewriteDatabase._all_changes, version, made)
+            return made
 
     @abstractmethod
     def _make(self, query: RewriteDatabaseQuery) -> R_co:
         """Return a rewriter made of the rewriters that a query takes."""
+
+    def _changed(self) -> None:
+        self._changes += 1
+        RewriteDatabase._all_changes += 1
 
     @property
     def version(self) -> int:
@@ -135,7 +143,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
                 if inner.name is None:
                     inner.name = entry.name
             self._entries[entry.name] = entry
-            self._changes += 1
+            self._changed()
 
     def unregister(self, name: str) -> None:
         """Remove what is registered under a name.
@@ -148,7 +156,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         with _lock:
             if self._entries.pop(name, None) is None:
                 raise KeyError(f"{self!r} has nothing named {name!r}")
-            self._changes += 1
+            self._changed()
 
     def all_databases(self) -> list[RewriteDatabase[Any, Any]]:
         """Return this database and all those inside it."""
@@ -180,7 +188,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
             if entry is None:
                 raise KeyError(f"{self!r} has nothing named {name!r}")
             self._entries[name] = attrs.evolve(entry, tags=change(entry.tags))
-            self._changes += 1
+            self._changed()
 
     def __getitem__(self, name: str) -> E | RewriteDatabase[Any, E]:
         """Return what is registered under a name, or the only thing that has it as a tag.

@@ -14,7 +14,7 @@ from lamella.errors import RewriteLoopError
 from lamella.ir import Apply, FunctionGraph, Variable
 from lamella.rewriting.engine.normalise import RewriteTable, UseBound
 from lamella.rewriting.engine.observer import Observer
-from lamella.rewriting.engine.rewriter import GraphRewriter, NodeRewriter, Rewriter
+from lamella.rewriting.engine.rewriter import GraphRewriter, NodeRewriter, Rewriter, demanding
 from lamella.rewriting.engine.walk import single_rewriters, walk_once
 
 __all__ = ["EquilibriumGraphRewriter"]
@@ -72,9 +72,13 @@ class EquilibriumGraphRewriter(GraphRewriter):
         node_rewriters = [r for r in self.rewriters if isinstance(r, NodeRewriter)]
         return RewriteTable(single_rewriters(node_rewriters, self.ignore_newtrees), observer)
 
+    @cached_property
+    def _demanding(self) -> tuple[Rewriter, ...]:
+        return demanding((*self.rewriters, *self.final_rewriters, *self.cleanup_rewriters))
+
     @override
     def add_requirements(self, fgraph: FunctionGraph) -> FunctionGraph:
-        for rewriter in (*self.rewriters, *self.final_rewriters, *self.cleanup_rewriters):
+        for rewriter in self._demanding:
             fgraph = rewriter.add_requirements(fgraph)
         return fgraph
 

@@ -49,10 +49,12 @@ class MergeOptimizer(GraphRewriter):
         merged: dict[Variable[Any], Variable[Any]] = {}
         first: dict[Hashable, Apply[Any]] = {}
         constants: dict[Hashable, Variable[Any]] = {}
+        met: set[Variable[Any]] = set()
         commutes: dict[int, bool] = {}  # by the address of what stands for an Op, which the nodes keep alive
         for node in fgraph.order:
             for variable in node.inputs:
-                if isinstance(variable, Constant):
+                if variable.owner is None and variable not in met and isinstance(variable, Constant):
+                    met.add(variable)
                     _merge_constant(variable, constants, merged)
             rebuilt = rebuild_node(node, merged) if merged else node
             if rebuilt is not node:

@@ -516,6 +516,12 @@ class NodePass:
     def _try(self, node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         """Return what the first rewriter that fires on a node makes of its outputs."""
         table: _All | _Rest = self._table.entries
+        address = id(canonical(node.op))
+        candidates = table.get(address)
+        if candidates is None:
+            candidates = table.find(node.op)
+        if not candidates.entries:
+            return None
         tried = self._table.lasting
         if node in self._settled:
             if self._table.readers is None:
@@ -525,9 +531,10 @@ class NodePass:
             known = LEFT_ALONE.find(node, None)
             if known is not None:
                 table, tried = self._table.after(known)
-        candidates = table.get(id(canonical(node.op)))
-        if candidates is None:
-            candidates = table.find(node.op)
+        if table is not self._table.entries:
+            candidates = table.get(address)
+            if candidates is None:
+                candidates = table.find(node.op)
         entries = self._chosen(candidates, node) if candidates.asked else candidates.entries
         if entries:
             uses = len(self.uses_made)
@@ -552,11 +559,11 @@ class NodePass:
         for variable in node.inputs:
             owner = variable.owner
             if owner is not None:
-                found = known.get(id(canonical(owner.op)))
-                bits |= known.find(owner.op) if found is None else found
-        bits &= candidates.asked
-        chosen = candidates.chosen.get(bits)
-        return candidates.choose(bits) if chosen is None else chosen
+                op = owner.op
+                found = known.get(id(canonical(op)))
+                bits |= known.find(op) if found is None else found
+        chosen = candidates.chosen.get(bits & candidates.asked)
+        return candidates.choose(bits & candidates.asked) if chosen is None else chosen
 
     def _first_that_fires(self, entries: Iterable[Entry], node: Apply[Any]) -> tuple[Entry, Outputs] | None:
         for entry in entries:

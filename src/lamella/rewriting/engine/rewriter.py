@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import opcode
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Final, Literal, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, Final, Literal, TypeVar, final
 
 import attrs
 from typing_extensions import override
@@ -30,6 +30,7 @@ __all__ = [
     "Requirement",
     "Rewriter",
     "TransformResult",
+    "demanding",
     "graph_rewriter",
     "node_rewriter",
 ]
@@ -208,6 +209,9 @@ def _check_graph(rewriter: GraphRewriter, fgraph: FunctionGraph) -> None:
         raise
 
 
+RewriterT = TypeVar("RewriterT", bound=Rewriter)
+
+
 class NodeRewriter(Rewriter):
     """A function from a node to what replaces its outputs. A subclass writes `transform`, and `tracks`.
 
@@ -265,19 +269,44 @@ def _uses_argument(function: Callable[..., object], place: int) -> bool:
         return True
     if code.co_varnames[place] in code.co_cellvars:
         return True
-    code_units = code.co_code
     # An argument of 256 or more begins with another instruction; to take it for a smaller one is to look at the graph too often.
-    return any(
-        [
-            argument == place if count == 1 else place in divmod(argument, 16)
-            for count, argument in zip(map(_LOCALS_OF.get, code_units[::2]), code_units[1::2], strict=True)
-            if count
-        ]
+    instructions, arguments = code.co_code[::2], code.co_code[1::2]
+    alone, in_pair = _arguments_that_name(place)
+    of_one = _marked(instructions, _OF_ONE) & _marked(arguments, alone)
+    return of_one != 0 or _marked(instructions, _OF_TWO) & _marked(arguments, in_pair) != 0
+
+
+@cache
+def _arguments_that_name(place: int) -> tuple[bytes, bytes]:
+    """Return which arguments name a local variable, of instructions that take one and of those that take two."""
+    return (
+        bytes([argument == place for argument in range(256)]),
+        bytes([place in divmod(argument, 16) for argument in range(256)]),
     )
 
 
-_LOCALS_OF: Final = {code: name.split("_").count("FAST") for code, name in enumerate(opcode.opname) if "FAST" in name}
-"""How many local variables an instruction takes: of two, each has four bits of its argument."""
+def _marked(units: bytes, table: bytes) -> int:
+    """Return the bytes that a table gives for each, as one number: there are many functions to look at before the first graph is rewritten."""
+    return int.from_bytes(units.translate(table), "big")
+
+
+_LOCALS: Final = [name.split("_").count("FAST") for name in [*opcode.opname, *[""] * 256][:256]]
+_OF_ONE: Final = bytes([count == 1 for count in _LOCALS])
+"""Which instructions take a local variable."""
+_OF_TWO: Final = bytes([count == 2 for count in _LOCALS])
+"""Which take two: each has four bits of the argument."""
+
+
+def demanding(rewriters: Iterable[RewriterT]) -> tuple[RewriterT, ...]:
+    """Return those of some rewriters that may need features; of many rewriters these are few."""
+    return tuple(
+        [
+            rewriter
+            for rewriter in rewriters
+            if type(rewriter).add_requirements is not Rewriter.add_requirements
+            and (not isinstance(rewriter, FromFunctionNodeRewriter) or rewriter.requirements)
+        ]
+    )
 
 
 def _as_requirements(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, final, runtime_checkable
 
 import attrs
@@ -25,6 +25,9 @@ class OpMatcher(Protocol):
 
 OpKey = Op[Any, Any] | type[Op[Any, Any]] | OpMatcher
 """What names Ops: an Op (and all that equal it), an Op class (and its subclasses), or an `OpMatcher`."""
+
+Properties = tuple[tuple[str, object], ...]
+"""Names of attributes, and the value or key that each must fit."""
 
 
 def matches_op(key: OpKey, op: Op[Any, Any]) -> bool:
@@ -54,23 +57,25 @@ class OpPattern:
     """
 
     op_type: type[Op[Any, Any]]
-    properties: tuple[tuple[str, object], ...]
+    properties: Properties
 
     def __init__(self, op_type: type[Op[Any, Any]], **properties: object) -> None:
         self.__attrs_init__(op_type, tuple(sorted(properties.items())))
 
     def matches(self, op: Op[Any, Any]) -> bool:
         """Whether the pattern names `op`."""
-        return isinstance(op, self.op_type) and all(
-            _fits(expected, getattr(op, name, _ABSENT)) for name, expected in self.properties
-        )
+        return isinstance(op, self.op_type) and _has(op, self.properties)
 
-    @property
-    def class_property(self) -> tuple[str, type[Any]] | None:
-        """A property of which the pattern says the class, and that class; None if there is none."""
-        for name, expected in self.properties:
+    def by_class(self) -> tuple[str, type[Any], Properties] | None:
+        """Return a property of which the pattern says the class, that class, and the other properties, which can be a key; else None."""
+        for place, (name, expected) in enumerate(self.properties):
             if isinstance(expected, type):
-                return name, expected
+                others = self.properties[:place] + self.properties[place + 1 :]
+                try:
+                    hash(others)
+                except TypeError:
+                    return None
+                return name, expected, others
         return None
 
     @override
@@ -80,6 +85,14 @@ class OpPattern:
 
 
 _ABSENT = object()
+
+
+def _has(op: Op[Any, Any], properties: Properties) -> bool:
+    for name, expected in properties:
+        found = getattr(op, name, _ABSENT)
+        if expected is not found and not _fits(expected, found):
+            return False
+    return True
 
 
 def _fits(expected: object, found: object) -> bool:
@@ -105,7 +118,7 @@ class DispatchTable(Generic[E]):
         ops: dict[Op[Any, Any], list[tuple[int, E]]] = {}
         classes: dict[type, list[tuple[int, E]]] = {}
         matchers: list[tuple[OpMatcher, int, E]] = []
-        patterns: dict[tuple[type, str], dict[type, list[tuple[OpMatcher, int, E]]]] = {}
+        patterns: dict[tuple[type, str], dict[type, dict[Properties, list[tuple[int, E]]]]] = {}
         everywhere: list[tuple[int, E]] = []
         for place, (keys, entry) in enumerate(entries):
             if keys is None:
@@ -116,17 +129,19 @@ class DispatchTable(Generic[E]):
                     ops.setdefault(key, []).append((place, entry))
                 elif isinstance(key, type):
                     classes.setdefault(key, []).append((place, entry))
-                elif isinstance(key, OpPattern) and key.class_property is not None:
-                    name, expected = key.class_property
+                elif isinstance(key, OpPattern) and (known := key.by_class()) is not None:
+                    name, expected, others = known
                     of_property = patterns.setdefault((key.op_type, name), {})
-                    of_property.setdefault(expected, []).append((key, place, entry))
+                    of_property.setdefault(expected, {}).setdefault(others, []).append((place, entry))
                 else:
                     matchers.append((key, place, entry))
         self._ops: Mapping[Op[Any, Any], Sequence[tuple[int, E]]] = ops
         self._classes: Mapping[type, Sequence[tuple[int, E]]] = classes
         self._matchers: Sequence[tuple[OpMatcher, int, E]] = matchers
-        # Of most patterns the class of a property tells that they do not match: they are found by it.
-        self._patterns: Mapping[tuple[type, str], Mapping[type, Sequence[tuple[OpMatcher, int, E]]]] = patterns
+        # Of most patterns the class of a property tells that they do not match: they are found by it. The other properties are mostly the same.
+        self._patterns: Mapping[tuple[type, str], Mapping[type, Mapping[Properties, Sequence[tuple[int, E]]]]] = (
+            patterns
+        )
         self._everywhere: Sequence[tuple[int, E]] = everywhere
 
     def find(self, op: Op[Any, Any]) -> tuple[E, ...]:
@@ -135,12 +150,11 @@ class DispatchTable(Generic[E]):
         found.update(self._ops.get(op, ()))
         for cls in type(op).__mro__:
             found.update(self._classes.get(cls, ()))
-        found.update({place: entry for matcher, place, entry in self._likely(op) if matcher.matches(op)})
-        return tuple([found[place] for place in sorted(found)])
-
-    def _likely(self, op: Op[Any, Any]) -> Iterator[tuple[OpMatcher, int, E]]:
-        yield from self._matchers
+        found.update({place: entry for matcher, place, entry in self._matchers if matcher.matches(op)})
         for (op_type, name), of_property in self._patterns.items():
             if isinstance(op, op_type):
                 for cls in type(getattr(op, name, _ABSENT)).__mro__:
-                    yield from of_property.get(cls, ())
+                    for others, entries in of_property.get(cls, {}).items():
+                        if _has(op, others):
+                            found.update(entries)
+        return tuple([found[place] for place in sorted(found)])

@@ -39,7 +39,7 @@ from lamella.rewriting.engine import GraphRewriter, Observer
 from lamella.rewriting.rules.fusion_groups import group_nodes
 from lamella.typing_layer import find_aliases
 
-__all__ = ["MAX_NODES_IN_A_KERNEL", "ElementwiseFusion", "elementwise_weight"]
+__all__ = ["MAX_NODES_IN_A_KERNEL", "ElementwiseFusion", "broadcast_pattern", "elementwise_weight"]
 
 MAX_NODES_IN_A_KERNEL: Final = 64
 """The time a compiler takes for one kernel grows faster than the kernel; past this size nothing is gained by fusing more."""
@@ -106,9 +106,18 @@ def _is_fusible(node: Apply[Any]) -> bool:
     if not isinstance(op, Elemwise) or op.inplace_pattern:
         return False
     # Where all inputs broadcast, an output has length 1, whatever it is declared as; to take its inputs in its place would broadcast them.
-    patterns = zip(*[variable.type.broadcastable for variable in node.inputs], strict=True)
-    own = tuple([all(axis) for axis in patterns])
+    own = broadcast_pattern(node)
     return all([out.type.broadcastable == own for out in node.outputs])
+
+
+def broadcast_pattern(node: Apply[Any]) -> tuple[bool, ...]:
+    """Return along which axes all inputs of an elementwise node broadcast."""
+    first, *others = [variable.type.broadcastable for variable in node.inputs]
+    own: tuple[bool, ...] = first
+    for pattern in others:
+        if pattern != own:
+            own = tuple([a and b for a, b in zip(own, pattern, strict=True)])
+    return own
 
 
 def _scalar_op(node: Apply[Any]) -> ScalarOp[Any]:

@@ -202,8 +202,12 @@ class _Grouping:
 
     def _is_only_reduced(self, members: Iterable[AnyNode], inside: frozenset[AnyNode]) -> bool:
         """Whether nothing but reductions needs what some nodes compute."""
-        clients = [client for node in members for out in node.outputs for client, _ in self._fgraph.get_clients(out)]
-        return all([client in inside or (client is not None and isinstance(client.op, CAReduce)) for client in clients])
+        for node in members:
+            for out in node.outputs:
+                for client, _ in self._fgraph.get_clients(out):
+                    if client not in inside and (client is None or not isinstance(client.op, CAReduce)):
+                        return False
+        return True
 
     def join_siblings(self, components: Mapping[AnyNode, Sequence[AnyNode]]) -> None:
         """Join components of one level that read the same array: there is no path between them."""

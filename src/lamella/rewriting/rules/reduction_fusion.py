@@ -25,7 +25,7 @@ from lamella.ir import (
     rebuild_node,
 )
 from lamella.rewriting.engine import GraphRewriter, Observer
-from lamella.rewriting.rules.fusion import MAX_NODES_IN_A_KERNEL, elementwise_weight
+from lamella.rewriting.rules.fusion import MAX_NODES_IN_A_KERNEL, broadcast_pattern, elementwise_weight
 from lamella.typing_layer import needed_by
 
 __all__ = ["ReductionFusion"]
@@ -77,9 +77,7 @@ class ReductionFusion(GraphRewriter):
 def _reductions(fgraph: FunctionGraph, node: Apply[Any]) -> list[Apply[Any]]:
     """Return the reductions of the results of a node that can be joined with it."""
     op = node.op
-    if not isinstance(op, Elemwise) or op.inplace_pattern or elementwise_weight(node) > MAX_NODES_IN_A_KERNEL:
-        return []
-    if not node.outputs[0].type.ndim or any([v.type.broadcastable != _own_pattern(node) for v in node.outputs]):
+    if not isinstance(op, Elemwise) or op.inplace_pattern:
         return []
     found = [
         client
@@ -87,12 +85,10 @@ def _reductions(fgraph: FunctionGraph, node: Apply[Any]) -> list[Apply[Any]]:
         for client, _ in fgraph.get_clients(out)
         if client is not None and _is_joinable(client)
     ]
-    return found if len(found) <= _MOST_REDUCTIONS else []
-
-
-def _own_pattern(node: Apply[Any]) -> tuple[bool, ...]:
-    patterns = zip(*[variable.type.broadcastable for variable in node.inputs], strict=True)
-    return tuple([all(axis) for axis in patterns])
+    if not found or len(found) > _MOST_REDUCTIONS or elementwise_weight(node) > MAX_NODES_IN_A_KERNEL:
+        return []
+    own = broadcast_pattern(node)
+    return found if own and all([v.type.broadcastable == own for v in node.outputs]) else []
 
 
 def _is_joinable(node: Apply[Any]) -> bool:
@@ -123,12 +119,11 @@ def _joined(
     op = ReducedElemwise(
         node.op.scalar_op, tuple([i for i, _, _ in outputs]), tuple([reduction for _, reduction, _ in outputs])
     )
-    origin = reductions[-1].origin
     made = Apply.with_names(
         op,
         tuple([replaced.get(v, v) for v in node.inputs]),
         tuple([old.type for _, _, old in outputs]),
         tuple([old.name for _, _, old in outputs]),
-        None if origin is None else attrs.astuple(origin),
+        reductions[-1].built_at,
     )
     return {old: new for (_, _, old), new in zip(outputs, made.outputs, strict=True)}
