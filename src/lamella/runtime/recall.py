@@ -76,9 +76,8 @@ def _is_fast_run(mode: Mode | str) -> bool:
 
 
 def _nothing_registered() -> bool:
-    database = sys.modules.get(
-        "lamella.rewriting.database.optdb"
-    )  # in what is not loaded nobody has registered anything
+    # In what is not loaded nobody has registered anything.
+    database = sys.modules.get("lamella.rewriting.database.optdb")
     return own_ops.as_built and (database is None or database.optdb.version == database.BUILT_IN_VERSION)
 
 
