@@ -166,6 +166,20 @@ def test_graphs_of_all_kinds_are_generated(wanted: Any) -> None:
     find(graphs(), wanted, settings=SEARCH)
 
 
+@pytest.mark.parametrize("name", ["_diagonal", "_product"])
+def test_no_step_fills_the_memory(name: str) -> None:
+    (step,) = {step for step in DEFAULT_STEPS if step.__name__ == name}
+
+    @settings(QUICK, max_examples=20)
+    @given(graphs(steps=[step], min_steps=3, max_steps=3, sides=(60_000, 1), max_size=70_000))
+    def are_small(graph: RandomGraph) -> None:
+        with np.errstate(all="ignore"):
+            results = interpret(list(graph.inputs), graph.outputs, list(graph.inputs.values()))
+        assert max([np.asarray(x).size for x in results]) < 10_000_000
+
+    are_small()
+
+
 def test_own_steps_may_be_added() -> None:
     def scale(pool: Pool) -> Sequence[TensorVariable]:
         return [ops.Scale()(pool.pick("f"))]

@@ -32,6 +32,7 @@ _BINARY_FUNCTIONS: Final = (
     *(lt.lt, lt.le, lt.eq, lt.neq, lt.gt, lt.ge, lt.floor_divide, lt.mod, lt.logical_and, lt.logical_or),
     *(lt.bitwise_and, lt.bitwise_xor, lt.arctan2, lt.hypot, lt.logaddexp, lt.copysign, lt.second, lt.logical_xor),
 )
+_LONGEST_SQUARED: Final = 300  # the square of a vector of 70 000 elements fills the memory
 _LITERALS: Final = (0, 1, 2, -1, 3, 0.0, 1.0, 0.5, 2.0, -1.0, True, -0.0)
 
 
@@ -305,16 +306,17 @@ def _product(pool: Pool) -> Made:
     kind = pool.integer(0, 3)
     if kind == 0:
         return [lt.dot(x, pool.pick(shape=shape[-1:]))]
-    if kind == 1 and x.ndim == 2:
+    if kind == 1 and x.ndim == 2 and shape[0] <= _LONGEST_SQUARED:
         return [lt.dot(x, x.T)]
     if kind == 2 and x.ndim >= 2:
         return [lt.matmul(x, pool.pick(shape=(shape[-1], 2)))]
-    return [lt.matmul(x, lt.swapaxes(x, -1, -2))] if x.ndim == 3 else []
+    return [lt.matmul(x, lt.swapaxes(x, -1, -2))] if x.ndim == 3 and shape[1] <= _LONGEST_SQUARED else []
 
 
 def _diagonal(pool: Pool) -> Made:
     if pool.flag():
-        return [lt.diag(pool.pick(min_dims=1, max_dims=1), pool.integer(-1, 1))]
+        x = pool.pick(min_dims=1, max_dims=1)
+        return [lt.diag(x, pool.integer(-1, 1))] if pool.values[x].size <= _LONGEST_SQUARED else []
     return [lt.diagonal(pool.pick(min_dims=2), pool.integer(-1, 1))]
 
 
