@@ -5,6 +5,7 @@ turn of five nodes is tanh, a sum over all elements, two elementwise nodes, and 
 compiles each chain in a process of its own; importing, and a first tiny function, are not counted. Seconds are of processor time, the
 compiler's included, so that another busy process changes them little; of several runs the one with the least total is shown.
 
+For all, *rewrite* is the rewriting of a graph that is there, from the first rewriter to the last, and *compile* is the rest of making a function.
 What JAX does is traced twice: *gradient* is what tracing takes longer with it; *rewrite* is lowering.
 """
 

@@ -6,7 +6,7 @@ node, so equality of graphs is a pointer comparison.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, final
 
 import attrs
@@ -95,8 +95,11 @@ class Apply(Remembered, Generic[R_co]):
     ) -> Self:
         """Return the node of these parts, without checking them; `origin` is that of the calling code by default."""
         stands_for_op = canonical(op)
-        stand_for_types = [canonical(t) for t in types]
-        key = (id(stands_for_op), *map(id, inputs), *map(id, stand_for_types), *names)
+        if len(types) == 1:  # as a rule, and this is called more often than anything else
+            key: tuple[Hashable, ...] = (id(stands_for_op), *map(id, inputs), id(canonical(types[0])), names[0])
+        else:
+            stand_for_types = [canonical(t) for t in types]
+            key = (id(stands_for_op), *map(id, inputs), *map(id, stand_for_types), *names)
         ref = _applications.refs.get(key)
         if ref is not None:
             known = ref()
