@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def test_the_failure_of_a_half_is_an_error(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_small_unit_stays_whole() -> None:
-    assert "LM_HALF" in write_program(schedule(large_graph())).text
-    assert "LM_HALF" not in write_program(schedule(FunctionGraph([x], [lt.exp(x)]))).text
+    assert "#if LM_HALF " in write_program(schedule(large_graph())).text
+    assert "#if LM_HALF " not in write_program(schedule(FunctionGraph([x], [lt.exp(x)]))).text
 
 
 def test_each_function_that_is_no_step_of_the_other_half_stands_once() -> None:
@@ -87,3 +88,22 @@ def test_each_function_that_is_no_step_of_the_other_half_stands_once() -> None:
     for name in [line.split("(")[0].split()[-1] for line in first.splitlines() if line.startswith("LM_ALONE")]:
         assert f"{name}(" not in before
         assert f"{name}," not in rest
+
+
+def test_a_large_function_that_both_halves_call_is_compiled_in_one() -> None:
+    matrices = [TensorType("float64", (None, None))(f"x{i}") for i in range(4)]
+    graph = FunctionGraph(
+        matrices, [f(m, axis=i % 2) for i, m in enumerate(matrices) for f in (lt.softmax, lt.logsumexp)]
+    )
+    text = write_program(schedule(graph)).text
+    shared = re.findall(r"^LM_SHARED \w+ (\w+\d+)\(.*\);$", text, re.MULTILINE)
+    assert any([name.startswith("total") for name in shared])
+    for name in shared:
+        assert len(re.findall(rf"^LM_SHARED \w+ {name}\(.*\)\n{{", text, re.MULTILINE)) == 1
+        before, first, second = re.split(r"#if LM_HALF != [12]", text)
+        assert f"{name}(" in first or f"{name}(" in second
+        assert not re.search(rf"^LM_SHARED \w+ {name}\(.*\)\n{{", before, re.MULTILINE)
+    values = [rng.normal(size=shape) for shape in ((3, 1), (15, 17), (16, 32), (500, 40))]
+    expected = interpret(graph.inputs, graph.outputs, values)
+    for got, wanted in zip(lower_to_c(schedule(graph)).executable()(values), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)

@@ -260,31 +260,32 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
 #pragma omp simd
             for (int j = 0; j < {lanes}; ++j) {several}{next_segment}
     }}"""
+    # What is left over of several streams.
+    rest = "" if extreme is None else "\n    unordered[0] = total != total;"
+    if streams > 1:
+        rest += f"""
+    for (k = {streams} * part; k + {lanes} <= n; k += {lanes})
+#pragma omp simd
+        for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}"""
     # Unrolled or made vector code, what is done once would be most of the code.
     return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})
 {{
     {declared}
-    lm_int k = 0;
-    if (n < {lanes}) {{
-#pragma GCC unroll 1
-        for (; k < n; ++k) total = {combine}(total, {element("k")});
-        return total;
-    }}
     const lm_int steps = n / {streams * lanes}, part = steps * {lanes};
-    {begin}
     /* What is left over comes first, where sums are small. */
-    for (k = {streams} * part; k + {lanes} <= n; k += {lanes})
-#pragma omp simd
-        for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}
+    lm_int k = n / {lanes} * {lanes};
 #pragma GCC unroll 1
-    for (int j = 0; k < n; ++j, ++k) {combined("lane[j]", "k")}{loop}{looked_for}
+    for (; k < n; ++k) total = {combine}(total, {element("k")});
+    if (n < {lanes}) return total;
+    {begin}
+    lane[0] = total;{rest}{loop}{looked_for}
 #pragma GCC unroll 1
     for (int h = {lanes // 2}; h > 0; h /= 2)
 #pragma GCC unroll 1
         for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);
-    return {merge}(total, lane[0]);
+    return lane[0];
 }}"""
 
 

@@ -15,20 +15,17 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
     double lane[16], total = first;
     double waiting[64][16];
     int n_waiting = 0;
-    lm_int k = 0;
-    if (n < 16) {
-#pragma GCC unroll 1
-        for (; k < n; ++k) total = combine0(total, x[k]);
-        return total;
-    }
     const lm_int steps = n / 64, part = steps * 16;
-    for (int j = 0; j < 16; ++j) lane[j] = first;
     /* What is left over comes first, where sums are small. */
+    lm_int k = n / 16 * 16;
+#pragma GCC unroll 1
+    for (; k < n; ++k) total = combine0(total, x[k]);
+    if (n < 16) return total;
+    for (int j = 0; j < 16; ++j) lane[j] = first;
+    lane[0] = total;
     for (k = 4 * part; k + 16 <= n; k += 16)
 #pragma omp simd
         for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], x[k + j]);
-#pragma GCC unroll 1
-    for (int j = 0; k < n; ++j, ++k) lane[j] = combine0(lane[j], x[k]);
     lm_int segments = 1;
     while (steps / segments > 8) segments *= 2;
     k = 0;
@@ -49,7 +46,7 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
     for (int h = 8; h > 0; h /= 2)
 #pragma GCC unroll 1
         for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
-    return combine0(total, lane[0]);
+    return lane[0];
 }
 
 LM_ALONE void rows0(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)

@@ -12,6 +12,26 @@ typedef struct {
 #define LM_BYTES_OF_BLOCKS 16384
 #define LM_LARGEST_BLOCK 256
 
+static inline int lm_has_steps(const int n, const lm_int *const strides, const unsigned char *const steps)
+{
+    for (int k = 0; k < n; ++k)
+        if (LM_UNLIKELY(strides[k] != steps[k])) return 0;
+    return 1;
+}
+
+/* Of operands that do not lie as the loop takes them, those that should lie side by side are copied to and from small arrays, a block
+   at a time; one that is the same for all is copied once. Where an operand varies that should be the same for all, the other loop is
+   taken, or elements one at a time. */
+#if defined(LM_HALF)
+LM_BESIDE __attribute__((noinline))
+#else
+LM_ALONE LM_BESIDE
+#endif
+void lm_run_anyhow(
+    const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides);
+
+/* Of a unit that is compiled in halves, the first has it. */
+#if !defined(LM_HALF) || LM_HALF == 1
 #define LM_COPY_ELEMENTS(type) \
     for (lm_int j = 0; j < m; ++j) *(type *)(to + j * to_stride) = *(const type *)(from + j * from_stride); \
     break
@@ -29,17 +49,7 @@ LM_ALONE LM_BESIDE void lm_copy_elements(
     }
 }
 
-static inline int lm_has_steps(const int n, const lm_int *const strides, const unsigned char *const steps)
-{
-    for (int k = 0; k < n; ++k)
-        if (LM_UNLIKELY(strides[k] != steps[k])) return 0;
-    return 1;
-}
-
-/* Of operands that do not lie as the loop takes them, those that should lie side by side are copied to and from small arrays, a block
-   at a time; one that is the same for all is copied once. Where an operand varies that should be the same for all, the other loop is
-   taken, or elements one at a time. */
-LM_ALONE LM_BESIDE void lm_run_anyhow(
+void lm_run_anyhow(
     const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides)
 {
     const int n_operands = kernel->n;
@@ -86,6 +96,7 @@ LM_ALONE LM_BESIDE void lm_run_anyhow(
                 lm_copy_elements((int)steps[k], m, data[k] + i * strides[k], strides[k], at[k], steps[k]);
     }
 }
+#endif
 
 static inline void lm_run_elementwise(
     const lm_elementwise *const kernel, const lm_int n, char *const *const data, const lm_int *const strides)
