@@ -34,7 +34,8 @@ AnyVariable = Variable[Any]
 
 def destroyed_inputs(op: AnyOp) -> tuple[int, ...]:
     """Return the places of the inputs that an Op overwrites, each once, in order."""
-    return tuple(sorted({place for places in op.destroy_map.values() for place in places}))
+    destroy_map = op.destroy_map
+    return tuple(sorted({place for places in destroy_map.values() for place in places})) if destroy_map else ()
 
 
 def destructive_nodes(order: Iterable[AnyNode]) -> list[AnyNode]:
