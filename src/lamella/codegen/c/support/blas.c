@@ -143,7 +143,8 @@ static void lm_mirror(const lm_matrix c, const lm_int itemsize, const int below)
         }
 }
 
-/* c += alpha * 0, for real numbers: what a sum of no products adds may change the sign of a zero. */
+/* c += alpha * 0: what a sum of no products adds may change the sign of a zero. Numbers are real: products of complex ones, which the BLAS
+   multiplies in another way, are added to nothing (see the lowering of Gemm). */
 static void lm_add_nothing(const lm_matrix c, const lm_dtype dtype, const void *const alpha)
 {
     for (lm_int i = 0; i < c.rows; ++i)
