@@ -34,7 +34,8 @@ _FUNCTIONS: Final = (
     *(partial(lt.polygamma, 1), lt.identity, partial(lt.round, decimals=1)),
 )
 _BINARY_FUNCTIONS: Final = (lt.logaddexp2, lt.xlogy, lt.power, lt.isclose, lt.annihilating_mul, lt.power)
-_INTEGER_FUNCTIONS: Final = (lt.left_shift, lt.right_shift, lt.bitwise_or)
+_SHIFTS: Final = (lt.left_shift, lt.right_shift)
+_INTEGER_FUNCTIONS: Final = (*_SHIFTS, lt.bitwise_or, lt.bitwise_and, lt.bitwise_xor)
 _BLAS_KINDS: Final = {"float32": "f", "float64": "f", "complex64": "c", "complex128": "c"}
 
 
@@ -50,7 +51,7 @@ def _binary(pool: Pool) -> Made:
 def _of_integers(pool: Pool) -> Made:
     x = pool.pick("iu")
     function, y = pool.choose(_INTEGER_FUNCTIONS), pool.like(x, "iu")
-    if function is not lt.bitwise_or:
+    if function in _SHIFTS:
         y = lt.mod(y, 8)  # what a shift by more bits than there are gives is up to the processor
     return [function(x, y)]
 
@@ -197,7 +198,7 @@ def _recomputed(pool: Pool) -> Made:
 
 
 RARE_STEPS: Final[tuple[Step, ...]] = (
-    *(_function, _binary, _of_integers, _bits, _several_arrays, _along_axis, _masked, _accumulated, _recurrence),
-    *(_at_an_index, _unwritten, _unbroadcast, _number, _choice, _check, _inner_graph, _recomputed),
+    *(_function, _function, _binary, _of_integers, _bits, _several_arrays, _along_axis, _masked, _accumulated),
+    *(_recurrence, _at_an_index, _unwritten, _unbroadcast, _number, _choice, _check, _inner_graph, _recomputed),
 )
 """What `DEFAULT_STEPS` has beside the steps that apply most Ops."""

@@ -26,6 +26,7 @@ _PERIODIC: Final = (lt.sin, lt.cos, lt.tan)
 _NUMBER_FUNCTIONS: Final = (
     *(lt.neg, lt.abs, lt.square, lt.sign, lt.floor, lt.ceil, lt.trunc, lt.rint, lt.signbit, lt.isnan, lt.isfinite),
     *(lt.logical_not, lt.bitwise_not, lt.conj, lt.real, lt.imag, lt.tensor_copy, lt.isinf, lt.deg2rad, lt.angle),
+    lt.conj,
 )
 _BINARY_FUNCTIONS: Final = (
     *(lt.add, lt.sub, lt.mul, lt.true_divide, lt.maximum, lt.minimum, lt.add, lt.mul, lt.sub, lt.true_divide),
@@ -351,7 +352,8 @@ def _gradient(pool: Pool) -> Made:
 
 
 DEFAULT_STEPS: Final[tuple[Step, ...]] = (
-    *(_unary, _of_floats, _binary, _binary, _with_literal, _with_literal, _integer_power, _sum_of_several),
+    *(_unary, _unary, _of_floats, _of_floats, _of_floats, _binary, _binary, _with_literal, _with_literal),
+    *(_integer_power, _sum_of_several),
     *(_switch, _clip, _cast, _reduction, _extreme, _of_exponentials, _variance, _running, _sorted),
     *(_axes, _axes, _reshape, _filled, _lengths, _select, _select, _advanced, _write, _write),
     *(_joined, _split, _product, _diagonal, _nonzero, _narrowed, _same, _gradient),
