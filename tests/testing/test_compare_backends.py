@@ -238,6 +238,18 @@ class TestRounding:
         with pytest.raises(BackendMismatch, match=r"element \[1\] is np.float64\(-3.0\)"):
             compare_backends(outputs[0], {x: values[0], y: values[1]}, [SpoilingLinker(first_is(np.negative))])
 
+    @pytest.mark.parametrize("dtype", ["float32", "complex128"])
+    def test_a_zero_of_a_product_of_matrices_may_have_either_sign(self, dtype: str) -> None:
+        x = lt.matrix("x", dtype=dtype)
+        values = np.zeros((2, 2), dtype)
+        product, infinite, total = rounding_errors(FunctionGraph([x], [x @ x, 1 / lt.real(x @ x), lt.sum(x)]), [values])
+        assert product is not None
+        assert infinite is not None
+        assert total is not None
+        assert np.all((product > 0) & (product < 1e-300))
+        assert np.all(np.isinf(infinite))
+        assert total == 0
+
     def test_a_zero_keeps_its_sign(self) -> None:
         x = lt.vector("x")
         (errors,) = rounding_errors(FunctionGraph([x], [1 / (x * 2)]), [np.array([-0.0, 0.0])])

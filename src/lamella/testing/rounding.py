@@ -42,7 +42,8 @@ _SMALLEST = 5e-324
 # Parts of `ulps`: moved by one amount only, a number alone would be seen at two places, and its sine might be the same there.
 _AMOUNTS = np.array([-1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0])
 
-_SUMS_OF_PRODUCTS: tuple[type[Op[Any, Any]], ...] = (BatchedDot, Dot, Gemm, Gemv, Prod)
+_MATRIX_PRODUCTS: tuple[type[Op[Any, Any]], ...] = (BatchedDot, Dot, Gemm, Gemv)
+_SUMS_OF_PRODUCTS: tuple[type[Op[Any, Any]], ...] = (*_MATRIX_PRODUCTS, Prod)
 
 
 @final
@@ -75,6 +76,9 @@ def rounding_errors(
 
     A NaN that was computed gets a sign at random: which one it has depends on the order of operands and the processor, in NumPy too (inf - inf is
     negative on some, and NaN + NaN is one of the two), and on which operations became one.
+
+    A zero of a product of matrices gets a sign at random too: a BLAS begins its sums with 0 or with the first product, -0 perhaps, as the
+    shape and the layout have it.
 
     A complex number of which a part is infinite or NaN, computed by a product of matrices or `Prod`, is any number: its parts are sums and differences of
     the same infinite numbers (inf - inf is NaN, and so is 0 * inf), and which of them meet first depends on the BLAS, the processor, and
@@ -147,6 +151,8 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             return [None] * len(graph.outputs)
         if isinstance(node.op, _SUMS_OF_PRODUCTS):
             results = [_unknown_where_not_finite(x, moves) for x in results]
+        if isinstance(node.op, _MATRIX_PRODUCTS):
+            results = [_zeros_of_any_sign(x, moves, rng) for x in results]
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
@@ -159,6 +165,17 @@ def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:
         return value
     unknown = complex(np.nan, np.nan) if moves.nan else 0
     return np.where(np.isfinite(value), value, np.asarray(unknown, value.dtype))
+
+
+def _zeros_of_any_sign(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
+        return value
+    if value.dtype.kind == "c":
+        signed = np.empty(value.shape, value.dtype)
+        signed.real, signed.imag = [_zeros_of_any_sign(part, moves, rng) for part in (value.real, value.imag)]
+        return signed
+    signs = np.asarray(moves.direction or rng.choice(_AMOUNTS, value.shape), value.dtype)
+    return np.where(value == 0, np.copysign(value, signs), value)
 
 
 def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
