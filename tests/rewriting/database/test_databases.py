@@ -255,6 +255,25 @@ def test_what_is_registered_later_takes_part_in_later_queries() -> None:
     assert show(db.query("+run").rewrite(graph_of(add(x, y)))) == "mul(x, y)"
 
 
+def test_what_was_registered_for_a_while_leaves_the_version_as_it_was(db: SequenceDB) -> None:
+    inner = SequenceDB("inner")
+    inner.register("deep", stage("deep"), "run")
+    db.register("inner", inner, "run", position=3)
+    before, rewriter = db.version, db.query(Query(["run"]))
+    met = {before}
+    for name in ("a", "b"):
+        for changed in (inner, db):
+            changed.register(name, stage(name), "run")
+            assert db.version not in met
+            met.add(db.version)
+            assert db.query(Query(["run"])) != rewriter
+            changed.unregister(name)
+            assert db.version == before
+            assert db.query(Query(["run"])) == rewriter
+    db.register("early", stage("early"), "run", position=0.5, overwrite_existing=True)
+    assert db.version not in met
+
+
 def test_a_stand_in() -> None:
     db, inner, _ = outer()
     db.register("again", ProxyDB(inner), "run", position=3)

@@ -21,6 +21,9 @@ R_co = TypeVar("R_co", bound=Rewriter, covariant=True)
 Row = tuple[str, str, str, str]
 """A line of a printed map: position, name, kind, tags."""
 
+Version = tuple[object, ...]
+"""What stands for the contents of a database: a number for its own, and the versions of the databases inside."""
+
 _lock = threading.RLock()
 """Guards all databases: one is part of another, and registering is rare."""
 
@@ -73,8 +76,12 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         self.name = name
         self._entries: dict[str, Entry[E]] = {}
         self._changes = 0
-        # What queries gave, and when it was known to be up to date: the version of this database, and the changes of all of them.
-        self._known: dict[RewriteDatabaseQuery, tuple[int, int, R_co]] = {}
+        self._numbers: dict[
+            tuple[Entry[E], ...], int
+        ] = {}  # of all that was registered here at times when somebody asked
+        self._numbered = (-1, -1)
+        # What queries gave, and when it was known to be up to date: the changes of all databases, and the version of this one.
+        self._known: dict[RewriteDatabaseQuery, tuple[int, Version, R_co]] = {}
 
     def query(self, *query: RewriteDatabaseQuery | str) -> R_co:
         """Return a rewriter made of the rewriters that a query takes.
@@ -105,9 +112,14 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         RewriteDatabase._all_changes += 1
 
     @property
-    def version(self) -> int:
-        """How many changes this database, and those inside it, have seen."""
-        return self._changes + sum([db.version for db in self.inner_databases])
+    def version(self) -> Version:
+        """What stands for all that is registered here and in the databases inside: what was registered for a while leaves it as it was."""
+        with _lock:
+            changes, number = self._numbered
+            if changes != self._changes:
+                number = self._numbers.setdefault(tuple(self._entries.values()), len(self._numbers))
+                self._numbered = (self._changes, number)
+            return (number, *[db.version for db in self.inner_databases])
 
     @property
     def inner_databases(self) -> list[RewriteDatabase[Any, Any]]:
