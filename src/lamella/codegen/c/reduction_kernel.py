@@ -267,13 +267,14 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
     for (k = {streams} * part; k + {lanes} <= n; k += {lanes})
 #pragma omp simd
         for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}"""
+    part = f", part = steps * {lanes}" if streams > 1 or not steps else ""
     # Unrolled or made vector code, what is done once would be most of the code.
     return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})
 {{
     {declared}
-    const lm_int steps = n / {streams * lanes}, part = steps * {lanes};
+    const lm_int steps = n / {streams * lanes}{part};
     /* What is left over comes first, where sums are small. */
     lm_int k = n / {lanes} * {lanes};
 #pragma GCC unroll 1
