@@ -9,6 +9,7 @@ import pytest
 from lamella import shared
 from lamella.errors import BroadcastError, ConfigError, MissingInputError
 from lamella.ir import FunctionGraph, lt, make_slice
+from lamella.runtime import FAST_RUN, Mode, PerformLinker
 from lamella.testing import BackendMismatch, ComparedBackends, compare_backends, rounding_errors
 from tests.testing import own_ops as ops
 from tests.testing.wrong_linkers import (
@@ -237,6 +238,16 @@ class TestRounding:
         )
         with pytest.raises(BackendMismatch, match=r"element \[1\] is np.float64\(-3.0\)"):
             compare_backends(outputs[0], {x: values[0], y: values[1]}, [SpoilingLinker(first_is(np.negative))])
+
+    def test_what_is_next_to_one_is_not_exact(self) -> None:
+        x = lt.vector("x")
+        outputs = [lt.log(lt.sigmoid(x)), lt.log(lt.tanh(x)), lt.log(lt.exp(1 / x)), lt.log(x / x)]
+        values = np.array([40.0, np.inf])
+        moved = rounding_errors(FunctionGraph([x], outputs), [values])
+        possible = [[bool(e) for e in errors] for errors in moved if errors is not None]
+        assert possible[:2] == [[True, True], [True, True]]
+        assert possible[3][0] is False
+        compare_backends(outputs[0], {x: values}, ["PerformLinker", Mode(PerformLinker(), FAST_RUN.query)])
 
     @pytest.mark.parametrize("dtype", ["float32", "complex128"])
     def test_a_zero_of_a_product_of_matrices_may_have_either_sign(self, dtype: str) -> None:

@@ -13,6 +13,9 @@ from lamella.ir import (
     BatchedDot,
     CumOp,
     Dot,
+    Elemwise,
+    Erf,
+    Exp,
     FunctionGraph,
     Gemm,
     Gemv,
@@ -21,8 +24,10 @@ from lamella.ir import (
     LogSumExp,
     Op,
     Prod,
+    Sigmoid,
     Softmax,
     Sum,
+    Tanh,
     Variable,
     interpret,
     perform_node,
@@ -36,6 +41,8 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
     *(BatchedDot, CumOp, Dot, Gemm, Gemv, LinearRecurrence),
     *(LogSoftmax, LogSumExp, Prod, Softmax, Sum),
 )
+
+_SATURATING = (Erf, Exp, Sigmoid, Tanh)
 
 _SMALLEST = 5e-324
 
@@ -55,6 +62,7 @@ class _Moves:
     short: bool
     overflows: bool
     nan: bool  # what becomes of numbers of which nothing is known
+    one: bool  # also move 1, which a function that saturates gives for what is only next to it
     direction: float  # all of that up or down; 0 for a part of it at random
 
 
@@ -71,7 +79,8 @@ def rounding_errors(
 
     The graph is run several times; each time every floating-point number that a node computes is moved, once all of them up, once down, then
     at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many numbers, whose order is
-    not fixed. Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay. This is Monte Carlo
+    not fixed. Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for a 1 that a function gives for what is
+    next to it (``sigmoid(40)``), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
     arithmetic, as in the reference.
 
     A NaN that was computed gets a sign at random: which one it has depends on the order of operands and the processor, in NumPy too (inf - inf is
@@ -122,7 +131,7 @@ def rounding_errors(
         rng = np.random.default_rng([seed, run])
         # At random, two moves may cancel out in every run; of many elements there are some for which they do.
         direction = {0: 1.0, 1: -1.0}.get(run, 0.0)
-        moves = _Moves(max_ulps, short, overflows, run % 2 == 0, direction)
+        moves = _Moves(max_ulps, short, overflows, run % 2 == 0, False, direction)
         for i, (moved, x) in enumerate(zip(_moved_run(graph, values, moves, rng), exact, strict=True)):
             seen = largest[i]
             if seen is not None:
@@ -153,10 +162,12 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             results = [_unknown_where_not_finite(x, moves) for x in results]
         if isinstance(node.op, _MATRIX_PRODUCTS):
             results = [_zeros_of_any_sign(x, moves, rng) for x in results]
+        saturates = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, _SATURATING)
+        here = attrs.evolve(moves, one=True) if saturates else moves
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
-                computed[variable] = result if i in views else _moved(result, moves, rng)
+                computed[variable] = result if i in views else _moved(result, here, rng)
     return [value_of(v) for v in graph.outputs]
 
 
@@ -191,7 +202,7 @@ def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(value)
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
-        long = np.isfinite(value) & ((few != np.rint(few)) | moves.short)
+        long = np.isfinite(value) & ((few != np.rint(few)) | moves.short | (moves.one & (np.abs(value) == 1)))
         signs = moves.direction or rng.choice(_AMOUNTS, value.shape)
         step = np.where(long, np.spacing(value), 0) * (moves.ulps * signs)
         base = np.clip(value, -largest, largest) if moves.overflows and rng.integers(0, 2) else value
