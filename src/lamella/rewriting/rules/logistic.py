@@ -187,13 +187,12 @@ def one_minus_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVar
 
 @node_rewriter(elementwise(Log))
 def log_of_sigmoid(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
-    """``log(sigmoid(x)) -> 0 + log_sigmoid(x)``
+    """``log(sigmoid(x)) -> log_sigmoid(x)``
 
-    Valid for floats. It pays where the sigmoid underflows or is near 1, and because less is computed. Where the sigmoid is 1, the logarithm
-    is 0, and ``log_sigmoid`` a zero that is negative.
+    Valid for floats. It pays where the sigmoid underflows or is near 1, and because less is computed.
     """
     found = applied(Sigmoid, node.inputs[0])
-    return None if found is None else instead_of(node, lt.add(0, lt.log_sigmoid(found[0])))
+    return None if found is None else instead_of(node, lt.log_sigmoid(found[0]))
 
 
 @node_rewriter(elementwise(Exp))
