@@ -39,6 +39,10 @@ finite = st.floats(-8, 8, width=16)
 @given(finite, finite, finite, st.sampled_from(FLOATS))
 @example(0.0, 1.0, 0.0999755859375, "float16")
 @example(1.0, 0.0, -0.300048828125, "float32")
+@example(2.0**-24, 0.0, -2.0, "float16")
+@example(2.0**-24, 0.0, 2.0, "float16")
+@example(0.0, 5.0, np.inf, "float64")
+@example(0.0, 5.0, -np.inf, "float64")
 def test_float_ranges(start: float, stop: float, step: float, dtype: str) -> None:
     assume(abs(step) > 0.05)
     kind = np.dtype(dtype).type

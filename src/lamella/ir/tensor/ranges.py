@@ -79,7 +79,12 @@ class ARange(Op[[TensorLike, TensorLike, TensorLike], TensorVariable]):
 
     def _length(self, start: TensorVariable, stop: TensorVariable, step: TensorVariable) -> TensorVariable:
         if not _all_integers([start, stop, step]):
-            return lt.maximum(lt.cast(lt.ceil(lt.true_divide(lt.sub(stop, start), step)), "int64"), 0)
+            distance = lt.sub(stop, start)
+            steps = lt.true_divide(distance, step)
+            # A quotient that vanishes is part of a step, if that is the way to the stop.
+            vanishes = lt.and_(lt.eq(steps, 0), lt.neq(distance, 0))
+            is_part = lt.and_(vanishes, lt.eq(lt.gt(distance, 0), lt.gt(step, 0)))
+            return lt.maximum(lt.cast(lt.switch(is_part, 1, lt.ceil(steps)), "int64"), 0)
         first, last, by = [x if x.dtype == "int64" else lt.cast(x, "int64") for x in (start, stop, step)]
         if known_integer(by) != 1:
             return lt.maximum(lt.neg(lt.floor_divide(lt.sub(first, last), by)), 0)
@@ -135,10 +140,12 @@ def _static_length(start: TensorVariable, stop: TensorVariable, step: TensorVari
         return None
     a, b, by_ = [v.stored_value()[()] for v in (start, stop, step)]
     with np.errstate(all="ignore"):
-        length = float((b - a) / by_)
+        distance = b - a
+        length = float(distance / by_)
     if not np.isfinite(length):
         raise ValueError(f"arange: a range from {a} to {b} by {by_} has no length")
-    return max(0, ceil(length))
+    vanishes = length == 0 and distance != 0
+    return int((distance > 0) == (by_ > 0)) if vanishes else max(0, ceil(length))
 
 
 def arange(
