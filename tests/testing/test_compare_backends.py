@@ -201,6 +201,13 @@ class TestRounding:
         assert errors is not None
         assert abs(other) < errors < 1e-11
 
+    def test_parts_of_products_and_sums_may_overflow_or_vanish(self) -> None:
+        x, y = lt.matrix("x", dtype="float16"), lt.matrix("y")
+        products = np.array([[2.0**-14] * 60 + [np.inf], [0.5] * 61], "float16")
+        sums = np.array([[1e308] * 8 + [-1e308] * 8, [0.5] * 16])
+        errors = rounding_errors(FunctionGraph([x, y], [lt.prod(x, axis=1), lt.sum(y, axis=1)]), [products, sums])
+        assert [np.isinf(e).tolist() for e in errors if e is not None] == [[True, False], [True, False]]
+
     def test_a_jump_makes_everything_possible(self) -> None:
         x = lt.vector("x")
         (errors,) = rounding_errors(FunctionGraph([x], [lt.floor(lt.exp(lt.log(x)))]), [np.array([3.0, 3.5])])

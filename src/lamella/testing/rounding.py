@@ -79,7 +79,7 @@ def rounding_errors(
 
     The graph is run several times; each time every floating-point number that a node computes is moved, once all of them up, once down, then
     at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many numbers, whose order is
-    not fixed. Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for a 1 that a function gives for what is
+    not fixed (and in other orders, where parts of them overflow or vanish). Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for a 1 that a function gives for what is
     next to it (``sigmoid(40)``), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
     arithmetic, as in the reference.
 
@@ -154,6 +154,8 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
         given = [value_of(v) for v in node.inputs]
         if isinstance(node.op, _ACCUMULATING):
             given = [_moved(x, attrs.evolve(moves, direction=0.0), rng) for x in given]
+        if isinstance(node.op, Prod | Sum):
+            given = [_in_another_order(node.op, given[0], moves, rng)]
         try:
             results = perform_node(node, given)
         except Exception:  # noqa: BLE001  # moved numbers may be what no Op accepts: then nothing is known of what follows
@@ -176,6 +178,18 @@ def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:
         return value
     unknown = complex(np.nan, np.nan) if moves.nan else 0
     return np.where(np.isfinite(value), value, np.asarray(unknown, value.dtype))
+
+
+def _in_another_order(op: Prod | Sum, value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
+    """Return an array in another order along the axes that are reduced: parts of sums and products may overflow or vanish."""
+    for axis in range(value.ndim) if op.axis is None else op.axis:
+        if moves.direction:  # the least first, or the greatest: that is where parts go furthest
+            keys = np.abs(value) if isinstance(op, Prod) else value
+            order = np.argsort(keys, axis)
+            value = np.take_along_axis(value, order if moves.direction > 0 else np.flip(order, axis), axis)
+        else:
+            value = rng.permutation(value, axis)
+    return value
 
 
 def _zeros_of_any_sign(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
