@@ -5,7 +5,7 @@ This module defines nothing: it hands on the public names of the layers.
     import lamella as lm
     import lamella.tensor as lt
 
-Names of layers above ``ir`` are loaded when they are first asked for: see docs/decisions/0005-lazy-face.md.
+Names of layers above ``ir`` are loaded when they are first asked for: see docs/decisions/0009-names-one-by-one.md.
 """
 
 from typing import TYPE_CHECKING

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from lamella.collector import collecting_rarely
+
 __all__ = ["lazy_names"]
 
 
@@ -46,7 +48,8 @@ def lazy_names(module: str) -> tuple[Callable[[str], object], Callable[[], list[
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(import_module(home), name)
+        with collecting_rarely():
+            value = getattr(import_module(home), name)
         setattr(loaded, name, value)
         return value
 

@@ -70,7 +70,6 @@ from lamella.ir.graph import applys_between as applys_between
 from lamella.ir.graph import as_op as as_op
 from lamella.ir.graph import canonical as canonical
 from lamella.ir.graph import clone_replace as clone_replace
-from lamella.ir.graph import collecting_rarely as collecting_rarely
 from lamella.ir.graph import deep_copy_op as deep_copy_op
 from lamella.ir.graph import describe_node as describe_node
 from lamella.ir.graph import equal_computations as equal_computations

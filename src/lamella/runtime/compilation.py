@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from lamella.collector import collecting_rarely
 from lamella.config import config
 from lamella.errors import MissingInputError, UnusedInputError
 from lamella.ir import (
@@ -120,8 +121,8 @@ def function(
     known = None if key is None else recalled_function(request, key, start)
     if known is not None:
         return known
-    from lamella.runtime.derivation import compiled_function  # here, as what is in the cache is called without it
-
+    with collecting_rarely():
+        from lamella.runtime.derivation import compiled_function  # here, as what is in the cache is called without it
     return compiled_function(request, key, start)
 
 

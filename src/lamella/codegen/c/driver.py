@@ -22,7 +22,7 @@ from typing import Literal, final
 import attrs
 
 from lamella.codegen.c.halves import HALVED
-from lamella.codegen.c.machine import COMPILERS, cpu_facts, cpu_features
+from lamella.codegen.c.machine import COMPILERS, cpu_features, cpu_names
 from lamella.config import config
 from lamella.errors import CompileError, CompilerNotFoundError
 
@@ -125,9 +125,9 @@ def _family(version: str) -> Family:
 @cache
 def cpu_identity() -> str:
     """Return a text that differs for processors for which ``-march=native`` may mean different code."""
-    facts = cpu_facts()
-    named = [facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")]
-    return " ".join([platform.system(), platform.machine(), *named, platform.processor(), *sorted(cpu_features())])
+    return " ".join(
+        [platform.system(), platform.machine(), *cpu_names(), platform.processor(), *sorted(cpu_features())]
+    )
 
 
 def has_vector_maths(compiler: Compiler) -> bool:

@@ -15,14 +15,14 @@ import numpy as np
 from lamella.config import config
 from lamella.loaded import LOADED_AT, LOADED_FROM
 
-__all__ = ["COMPILERS", "cpu_facts", "cpu_features", "machine_state"]
+__all__ = ["COMPILERS", "cpu_features", "cpu_names", "machine_state"]
 
 COMPILERS: Final = ("cc", "gcc", "clang")
 """The commands that are tried, in this order, where none is asked for."""
 
 
 @cache
-def cpu_facts() -> Mapping[str, str]:
+def _cpu_facts() -> Mapping[str, str]:
     """Return what the system says of the first processor; nothing where it says nothing."""
     facts: dict[str, str] = {}
     try:
@@ -37,9 +37,15 @@ def cpu_facts() -> Mapping[str, str]:
     return facts
 
 
+def cpu_names() -> list[str]:
+    """Return what the processor is called, and by whom."""
+    facts = _cpu_facts()
+    return [facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")]
+
+
 def cpu_features() -> frozenset[str]:
     """Return the names of the instruction sets that the processor has."""
-    facts = cpu_facts()
+    facts = _cpu_facts()
     return frozenset((facts.get("flags") or facts.get("Features") or "").split())
 
 
@@ -52,13 +58,11 @@ def machine_state() -> tuple[object, ...] | None:
     sources = _sources()
     if not sources or max([modified for _, _, modified in sources]) >= LOADED_AT:
         return None
-    facts = cpu_facts()
-    processor = tuple([facts.get(name, "") for name in ("vendor_id", "cpu family", "model", "model name", "CPU part")])
     python = (sys.implementation.cache_tag, sys.version, os.uname().sysname, os.uname().machine)
     return (
         python,
         np.__version__,
-        processor,
+        tuple(cpu_names()),
         tuple(sorted(cpu_features())),
         _compilers(config.compiler, os.environ.get("PATH", os.defpath)),
         sources,

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from lamella.collector import collecting_rarely
 from lamella.errors import GradientNotImplementedError
 from lamella.ir.autodiff.branches import ChoosesBranch, Guard, GuardedSums, chooses_branch, guardable
 from lamella.ir.graph.apply import Apply
-from lamella.ir.graph.collector import collecting_rarely
 from lamella.ir.graph.null_types import DisconnectedType, NullType
 from lamella.ir.graph.origin import BUILT_FOR, users_line
 from lamella.ir.graph.traversal import toposort

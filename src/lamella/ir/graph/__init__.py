@@ -6,7 +6,6 @@ from lamella.ir.graph.as_op import FromFunctionOp as FromFunctionOp
 from lamella.ir.graph.as_op import InferShape as InferShape
 from lamella.ir.graph.as_op import as_op as as_op
 from lamella.ir.graph.as_op import wrap_py as wrap_py
-from lamella.ir.graph.collector import collecting_rarely as collecting_rarely
 from lamella.ir.graph.copying import DeepCopyOp as DeepCopyOp
 from lamella.ir.graph.copying import ViewOp as ViewOp
 from lamella.ir.graph.copying import deep_copy_op as deep_copy_op

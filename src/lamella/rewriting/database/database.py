@@ -76,9 +76,8 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         self.name = name
         self._entries: dict[str, Entry[E]] = {}
         self._changes = 0
-        self._numbers: dict[
-            tuple[Entry[E], ...], int
-        ] = {}  # of all that was registered here at times when somebody asked
+        # Of all that was registered here at the times when somebody asked.
+        self._numbers: dict[tuple[Entry[E], ...], int] = {}
         self._numbered = (-1, -1)
         # What queries gave, and when it was known to be up to date: the changes of all databases, and the version of this one.
         self._known: dict[RewriteDatabaseQuery, tuple[int, Version, R_co]] = {}

@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, TypeVar, final
 import attrs
 from typing_extensions import override
 
+from lamella.collector import collecting_rarely
 from lamella.config import config
 from lamella.errors import GraphCheckError, RewriteError, RewriteTypeError
-from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, collecting_rarely, substitute
+from lamella.ir import Apply, FunctionGraph, NamesVariables, Variable, substitute
 from lamella.rewriting.engine.alignment import report_changes
 from lamella.rewriting.engine.log import LogObserver, RewriteLog, Rewritten
 from lamella.rewriting.engine.observer import Observer, Transform

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lamella.ir import collecting_rarely
+from lamella.collector import collecting_rarely
 
 
 @pytest.fixture(autouse=True)
