@@ -333,7 +333,8 @@ def _further(
         truth = np.where(np.abs(truth) > float(limits.max), np.copysign(np.inf, truth), truth)
         now, before = _error(found, truth), _error(plain, truth)
         rounding = 16 * float(limits.eps) * np.abs(np.where(np.isfinite(truth), truth, 0)) + float(limits.tiny)
-        wrong = (now > rounding + 4 * doubt) & (now > 4 * before) & (now > 4 * own) & ~np.isnan(truth)
+        excused = (now <= 4 * own) & ~np.isnan(found)  # no rounding excuses a NaN
+        wrong = (now > rounding + 4 * doubt) & (now > 4 * before) & ~excused & ~np.isnan(truth)
     if not wrong.any():
         return None
     index = tuple([int(i) for i in np.argwhere(wrong)[0]])

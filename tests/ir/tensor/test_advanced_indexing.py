@@ -69,6 +69,16 @@ def test_a_wrong_index_raises_numpys_error(data: st.DataObject, shape: tuple[int
         agrees(x[case.symbolic], {x: value, **case.values}, expected)
 
 
+def test_nothing_is_out_of_bounds_where_nothing_is_selected() -> None:
+    x, i = TensorType("float64", (0, 0, 0))("x"), indices(None)
+    value, empty = np.zeros((0, 0, 0)), np.zeros(0, "int64")
+    agrees(x[i, :, np.array([0])], {x: value, i: empty}, value[empty, :, np.array([0])])
+    with pytest.raises(IndexError):
+        run([x[i, :, np.array([0])]], {x: value, i: np.array([0])})
+    with pytest.raises(IndexError, match="index 0 is out of bounds for axis 2 with size 0"):
+        x[indices(1), :, np.array([0])]
+
+
 @settings(max_examples=100)
 @given(st.data(), shapes(min_dims=1, max_dims=3))
 def test_the_derivative_is_exact(data: st.DataObject, shape: tuple[int, ...]) -> None:

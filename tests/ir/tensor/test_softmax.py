@@ -139,12 +139,24 @@ class TestInfinities:
         expected = [np.logaddexp(1, 2), -INF, INF, INF, NAN]
         np.testing.assert_allclose(lt.logsumexp(x, axis=1).eval({x: self.ROWS}), expected, rtol=1e-15)
 
-    def test_softmax_is_that_of_scipy(self) -> None:
+    def test_log_softmax_is_that_of_scipy(self) -> None:
         x = lt.matrix("x")
-        for name in ("softmax", "log_softmax"):
-            function, reference = FUNCTIONS[name]
-            expected = quietly(reference, self.ROWS, axis=1)
-            np.testing.assert_allclose(function(x, axis=1).eval({x: self.ROWS}), expected, rtol=1e-15)
+        expected = quietly(special.log_softmax, self.ROWS, axis=1)
+        np.testing.assert_allclose(lt.log_softmax(x, axis=1).eval({x: self.ROWS}), expected, rtol=1e-15)
+
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_softmax_is_the_quotient_and_the_exponential_of_log_softmax(self, dtype: str) -> None:
+        x = lt.matrix("x", dtype=dtype)
+        rows = np.concatenate([self.ROWS, [[1000, INF, -1000]]]).astype(dtype)
+        written = quietly(lambda x: np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True), rows)
+        for mode in ("FAST_COMPILE", "FAST_RUN"):
+            quotient = lt.exp(x) / lt.sum(lt.exp(x), axis=1, keepdims=True)
+            forms = [lt.softmax(x, axis=1), lt.exp(lt.log_softmax(x, axis=1)), quotient]
+            weights, of_logarithms, divided = lm.function([x], forms, mode=mode)(rows)
+            np.testing.assert_allclose(weights[:5], written[:5], rtol=TOLERANCES[dtype], err_msg=mode)
+            np.testing.assert_array_equal(weights[5], np.array([0, NAN, 0]), err_msg=mode)
+            np.testing.assert_allclose(of_logarithms, weights, rtol=TOLERANCES[dtype], err_msg=mode)
+            np.testing.assert_allclose(divided[:5], weights[:5], rtol=TOLERANCES[dtype], err_msg=mode)
 
     def test_an_element_of_minus_infinity_has_no_part_in_the_gradient(self) -> None:
         x = lt.matrix("x")

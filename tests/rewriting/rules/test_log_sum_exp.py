@@ -1,5 +1,6 @@
 """Sums of exponentials: their logarithms, and exponentials divided by them."""
 
+import itertools
 import math
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ from lamella.ir import (
     Softmax,
     TensorType,
     TensorVariable,
+    constant,
     grad,
     interpret,
     lt,
@@ -32,7 +34,7 @@ from lamella.rewriting.rules.log_sum_exp import (
     log_of_two_exps,
     x_minus_log_sum_exp,
 )
-from tests.rewriting.rules.special_values import Expression, rewritten
+from tests.rewriting.rules.special_values import rewritten
 from tests.rewriting.rules.stable_forms import Reference, StableForm, check_left_alone, check_stable_form, matrix
 
 LARGE = np.array([[1000.0, 1000.0, 999.0], [-1000.0, -1001.0, -1000.5], [0.0, 1.0, -1.0]])
@@ -215,7 +217,11 @@ def test_exponentials_of_logarithms_of_weights() -> None:
 def test_shares_of_a_few_exponentials() -> None:
     share: Reference = lambda x, y: 1 / (1 + (y - x).exp() + (-x).exp())  # noqa: E731 -- as the others are
     points = [(1000.0, 999.0), (800.0, -800.0), (-800.0, 800.0)]
-    stable: Expression = lambda x, y: lt.reciprocal((1 + lt.exp(y - x)) + 1.0 * lt.exp(-x))  # noqa: E731 -- as the others are
+
+    def stable(x: TensorVariable, y: TensorVariable) -> TensorVariable:
+        lowest = lt.maximum(x, constant(np.finfo(x.dtype).min, dtype=x.dtype))
+        return lt.reciprocal((1 + lt.exp(y - lowest)) + 1.0 * lt.exp(-lowest))
+
     for form in (
         StableForm((exp_by_exps,), lambda x, y: lt.exp(x) / (1 + lt.exp(x) + lt.exp(y)), stable, share, points),
         StableForm(
@@ -230,6 +236,22 @@ def test_shares_of_a_few_exponentials() -> None:
     check_left_alone(exp_by_exps, lambda x, y: lt.exp(x) / (y + lt.exp(x)), "float64")
     check_left_alone(exp_by_exps, lambda x: lt.exp(x) / (lt.exp(x) - 1), "float64")
     check_left_alone(exp_times_reciprocal_of_exps, lambda x: lt.reciprocal(lt.exp(x)) * lt.exp(x), "float64")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_shares_next_to_infinities(dtype: str) -> None:
+    """As written, but that what is divided by itself, and was NaN, may be 1."""
+    x, y, z = [TensorType(dtype, (None,))(name) for name in "xyz"]
+    values = np.array(list(itertools.product([-np.inf, np.inf, np.nan, 0.0, -1.5], repeat=3)), dtype).T
+    a, b, c = lt.exp(x), lt.exp(y), lt.exp(z)
+    for total in (a + b, a + 1.5, b + 1.5, a + b + 1.5, a + b + c, b + c, a + (b + a) + c, a + (b + 0.5) + c):
+        for written in (a / total, a * lt.reciprocal(total)):
+            stable = rewritten(written, exp_by_exps, exp_times_reciprocal_of_exps)
+            assert stable is not written
+            with np.errstate(all="ignore"):
+                old, new = interpret([x, y, z], [written, stable], list(values))
+            one = np.isnan(old) & (values[0] == np.inf)
+            np.testing.assert_allclose(new[~one], old[~one], rtol=float(4 * np.finfo(dtype).eps))
 
 
 def test_gradients_of_logarithms_of_a_few_exponentials() -> None:

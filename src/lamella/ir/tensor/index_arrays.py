@@ -169,9 +169,12 @@ def check_index_bounds(entries: Sequence[IndexEntry], shape: Sequence[int], valu
 
 
 def check_constant_bounds(entries: Sequence[IndexEntry], shape: StaticShape, index: Sequence[TensorVariable]) -> None:
-    """Raise an IndexError where an integer of a constant index array is out of the bounds of a known length."""
-    if 0 in broadcast_index_shape(entries, index):
-        return  # nothing is selected
+    """Raise an IndexError where an integer of a constant index array is out of the bounds of a known length, and sure to be used.
+
+    Where an index array may be empty, so may be what they broadcast to: nothing is selected then, and NumPy checks nothing.
+    """
+    if not all(broadcast_index_shape(entries, index)):
+        return
     axis = 0
     for entry in entries:
         if isinstance(entry, ArrayEntry):

@@ -150,6 +150,9 @@ class LogSumExp(_OfExponentials):
 class Softmax(_OfExponentials):
     """``exp(x) / sum(exp(x))`` along axes, without overflow.
 
+    Next to plus infinity, which itself becomes NaN, finite elements become 0: as in the quotient, and as in the exponential of
+    `LogSoftmax`. (`scipy.special.softmax` makes all of them NaN.)
+
     Parameters
     ----------
     axis
@@ -166,6 +169,7 @@ class Softmax(_OfExponentials):
             greatest = np.maximum.reduce(elements, axis=self.axes, keepdims=True, initial=-np.inf)
             terms = np.exp(elements - greatest)
             total = np.add.reduce(terms, axis=self.axes, keepdims=True, dtype=wide_dtype(terms.dtype.name))
+            total = np.where(greatest == np.inf, np.inf, total)
             output_storage[0][0] = np.asarray(terms / total).astype(x.dtype)
 
     def _derivative(self, z: TensorVariable, direction: TensorVariable) -> TensorVariable:
@@ -257,7 +261,7 @@ def logsumexp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
 
 
 def softmax(x: TensorLike, axis: Axis = None) -> TensorVariable:
-    """Return ``exp(x) / sum(exp(x))`` along axes, without overflow.
+    """Return ``exp(x) / sum(exp(x))`` along axes, without overflow; 0 for a finite element next to plus infinity, which becomes NaN.
 
     Parameters
     ----------

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, Final
 
+import numpy as np
+
 from lamella.ir import (
     FLOAT_DTYPES,
     Add,
@@ -178,8 +180,7 @@ def _sum_with_kept_axes(variable: Variable[Any]) -> tuple[TensorVariable, tuple[
 def exp_by_sum_of_exp(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``exp(x) / sum(exp(x), axes, keepdims=True) -> softmax(x, axes)``
 
-    Valid for floats. It pays where exponentials overflow or all underflow, and because one pass is made. Where x holds +inf all
-    weights are NaN, as those of `Softmax` are; as written, those of finite elements would be 0.
+    Valid for floats. It pays where exponentials overflow or all underflow, and because one pass is made.
     """
     x = _exponent(node.inputs[0])
     found = None if x is None else _sum_with_kept_axes(node.inputs[1])
@@ -213,8 +214,7 @@ def _divided_by_sum(
 def exp_times_reciprocal_of_sum(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``g / sum(exp(x), axes, keepdims=True) * exp(x) -> g * softmax(x, axes)``, with or without g, which may itself be a product.
 
-    Valid for floats. It pays where exponentials overflow or all underflow, as in derivatives of ``log(sum(exp(x)))``. Where x holds +inf
-    all weights are NaN, see `exp_by_sum_of_exp`.
+    Valid for floats. It pays where exponentials overflow or all underflow, as in derivatives of ``log(sum(exp(x)))``.
     """
 
     def combined(other: TensorVariable, exponential: TensorVariable) -> TensorVariable | None:
@@ -254,20 +254,30 @@ def exp_times_reciprocal_of_exps(fgraph: FunctionGraph, node: Apply[Any]) -> lis
 
 
 def _share(x: TensorVariable, variable: Variable[Any]) -> TensorVariable | None:
-    """Return ``exp(x)`` divided by a sum of at least one exponential and other exponentials or positive numbers, all of the dtype of x."""
+    """Return ``exp(x)`` divided by a sum of at least one exponential and other exponentials or positive numbers, all of the dtype of x.
+
+    Where x is -inf, its share is 0 if any other term is not. Among several, ``y - x`` of a y that is -inf too is not to be NaN: what is
+    subtracted is the lowest number at least.
+    """
     if applied(Add, variable) is None:
         return None
     found = _exponents_and_number(variable)
     if found is None or any([exponent.dtype != x.dtype for exponent in found[0]]):
         return None
     exponents, added = found
-    ones = sum([exponent is x for exponent in exponents])
-    total = constant(ones, dtype=x.dtype) if ones else None
-    scaled = [lt.exp(lt.sub(exponent, x)) for exponent in exponents if exponent is not x]
+    others = [exponent for exponent in exponents if exponent is not x]
+    ones = len(exponents) - len(others)
+    several = len(others) + (added > 0) > 1
+    shift = lt.maximum(x, constant(np.finfo(x.dtype).min, dtype=x.dtype)) if several else x
+    own = lt.cast(lt.neq(x, -math.inf), x.dtype) if several and not added else None
+    total: list[TensorVariable] = []
+    if ones:
+        total.append(constant(ones, dtype=x.dtype) if own is None else lt.mul(ones, own))
+    total += [lt.exp(lt.sub(exponent, shift)) for exponent in others]
     if added:
-        scaled.append(lt.mul(added, lt.exp(lt.neg(x))))
-    whole = reduce(_add, scaled if total is None else [total, *scaled])
-    return lt.reciprocal(whole)
+        total.append(lt.mul(added, lt.exp(lt.neg(shift))))
+    whole = reduce(_add, total)
+    return lt.reciprocal(whole) if own is None else lt.true_divide(own, whole)
 
 
 def _add(x: TensorVariable, y: TensorVariable) -> TensorVariable:
@@ -290,8 +300,7 @@ def log_of_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariab
 def exp_of_log_softmax(fgraph: FunctionGraph, node: Apply[Any]) -> list[TensorVariable] | None:
     """``exp(log_softmax(x, axes)) -> softmax(x, axes)``, where nothing else needs ``log_softmax(x, axes)``.
 
-    Valid for floats. It pays because one pass is made, without logarithms, whose rounding errors the exponential multiplies. Where x
-    holds +inf all weights are NaN, see `exp_by_sum_of_exp`.
+    Valid for floats. It pays because one pass is made, without logarithms, whose rounding errors the exponential multiplies.
     """
     y = node.inputs[0]
     inner = y.owner

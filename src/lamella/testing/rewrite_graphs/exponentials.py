@@ -51,7 +51,9 @@ def _share_of_exps(draw: Draw) -> TensorVariable:
 
 def _divided_by_exps(draw: Draw) -> TensorVariable:
     x = draw.tensor(draw.choose("float32", "float64"), high=300.0)
-    return lt.exp(x) / (lt.exp(x) + draw.choose(lt.exp(draw.like(x)), constant(2.5, dtype=x.dtype)))
+    y, z = lt.exp(draw.like(x)), lt.exp(draw.like(x))
+    others = draw.choose(y, y + z, y + 2.5, constant(2.5, dtype=x.dtype), (y + lt.exp(x)) + z)
+    return lt.exp(x) / (lt.exp(x) + others)
 
 
 def _odds_of_sigmoid(draw: Draw) -> TensorVariable:

@@ -112,7 +112,7 @@ static void row0(const lm_int n, char *const *const rows)
     const double *const x = (const double *)rows[1];
     const double greatest = total0(n, x, -INFINITY);
     pass0(n, z, x, greatest);
-    pass1(n, z, z, total1(n, z, 0));
+    pass1(n, z, z, greatest == INFINITY ? INFINITY : total1(n, z, 0));
 }
 
 static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){8, 8}, NULL};

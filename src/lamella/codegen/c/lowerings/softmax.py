@@ -81,14 +81,14 @@ def softmax(op: Softmax, step: Step) -> None:
         producer = Producer(parts.function(step.unit, term, [shift], "exponential"), "float16", (shift,))
         total = add_total(step.unit, Reduction(Add(), "float32", "float64", 0), producer)
         divide = add_pass(step.unit, x.c, parts.rounded(f"{term} / sum"), [shift, ("double", "sum")])
-        passes = f"""    const double sum = {total}(n, x, 0, greatest);
+        passes = f"""    const double sum = greatest == INFINITY ? INFINITY : {total}(n, x, 0, greatest);
     {divide}(n, z, x, greatest, sum);"""
     else:
         exponentials = add_pass(step.unit, x.c, term, [shift])
         total = add_total(step.unit, Reduction(Add(), parts.computed, "float64", 0))
         divide = add_pass(step.unit, x.c, parts.rounded("x / sum"), [("double", "sum")])
         passes = f"""    {exponentials}(n, z, x, greatest);
-    {divide}(n, z, z, {total}(n, z, 0));"""
+    {divide}(n, z, z, greatest == INFINITY ? INFINITY : {total}(n, z, 0));"""
     row = f"""{parts.head}
     const {parts.type} greatest = {greatest}(n, x, -INFINITY);
 {passes}
