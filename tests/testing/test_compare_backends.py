@@ -273,6 +273,18 @@ class TestRounding:
         (errors,) = rounding_errors(FunctionGraph([x], [1 / (x * 2)]), [np.array([-0.0, 0.0])])
         np.testing.assert_array_equal(errors, np.zeros(2))
 
+    def test_next_to_its_zeros_a_logarithm_of_the_gamma_function_is_what_is_left_of_larger_numbers(self) -> None:
+        x = lt.vector("x")
+        y = lt.gammaln(x)
+        values = np.array([0.9, 0.99, 1.01, 1.5, 1.9375, 1.99, 2.01])
+        right = [
+            *(0.06637623973474296, 0.005854806764709781, -0.005690307946069651, -0.12078223763524522),
+            *(-0.02514761940298887, -0.004195529088791668, 0.004260022907098346),
+        ]
+        compare_backends(y, {x: values}, [SpoilingLinker(first_is(partial(_instead, np.array(right))))])
+        with pytest.raises(BackendMismatch):
+            compare_backends(y, {x: values}, [SpoilingLinker(first_is(lambda v: v + 3e-15))])
+
     def test_the_sine_of_a_huge_number_may_be_that_of_another_one(self) -> None:
         x = lt.vector("x")
         y = lt.sin(lt.exp(x))
