@@ -22,7 +22,7 @@ Row = tuple[str, str, str, str]
 """A line of a printed map: position, name, kind, tags."""
 
 Version = tuple[object, ...]
-"""What stands for the contents of a database: a number for its own, and the versions of the databases inside."""
+"""What stands for the contents of a database: its entries, and the versions of the databases inside."""
 
 _lock = threading.RLock()
 """Guards all databases: one is part of another, and registering is rare."""
@@ -70,17 +70,13 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
     """
 
     has_positions: ClassVar[bool] = False
-    _all_changes: ClassVar[int] = 0  # of all databases: while there are no more, what a query gave is what it gives
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
         self._entries: dict[str, Entry[E]] = {}
-        self._changes = 0
-        # Of all that was registered here at the times when somebody asked.
-        self._numbers: dict[tuple[Entry[E], ...], int] = {}
-        self._numbered = (-1, -1)
-        # What queries gave, and when it was known to be up to date: the changes of all databases, and the version of this one.
-        self._known: dict[RewriteDatabaseQuery, tuple[int, Version, R_co]] = {}
+        self._inner: dict[str, RewriteDatabase[Any, E]] = {}
+        # What queries gave, and of which version of this database.
+        self._known: dict[RewriteDatabaseQuery, tuple[Version, R_co]] = {}
 
     def query(self, *query: RewriteDatabaseQuery | str) -> R_co:
         """Return a rewriter made of the rewriters that a query takes.
@@ -92,38 +88,29 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         """
         asked = as_query(*query)
         with _lock:
-            known = self._known.get(asked)
-            if known is not None and known[0] == RewriteDatabase._all_changes:
-                return known[2]
-            version = self.version
-            made = known[2] if known is not None and known[1] == version else self._make(asked)
+            known, version = self._known.get(asked), self.version
+            if known is not None and known[0] == version:
+                return known[1]
+            made = self._make(asked)
             if len(self._known) >= 64:
                 self._known.clear()
-            self._known[asked] = (RewriteDatabase._all_changes, version, made)
+            self._known[asked] = (version, made)
             return made
 
     @abstractmethod
     def _make(self, query: RewriteDatabaseQuery) -> R_co:
         """Return a rewriter made of the rewriters that a query takes."""
 
-    def _changed(self) -> None:
-        self._changes += 1
-        RewriteDatabase._all_changes += 1
-
     @property
     def version(self) -> Version:
         """What stands for all that is registered here and in the databases inside: what was registered for a while leaves it as it was."""
         with _lock:
-            changes, number = self._numbered
-            if changes != self._changes:
-                number = self._numbers.setdefault(tuple(self._entries.values()), len(self._numbers))
-                self._numbered = (self._changes, number)
-            return (number, *[db.version for db in self.inner_databases])
+            return (*self._entries.values(), *[db.version for db in self._inner.values()])
 
     @property
     def inner_databases(self) -> list[RewriteDatabase[Any, Any]]:
         """The databases inside."""
-        return [entry.rewriter for entry in self._entries.values() if isinstance(entry.rewriter, RewriteDatabase)]
+        return list(self._inner.values())
 
     @property
     def entries(self) -> tuple[Entry[E], ...]:
@@ -154,7 +141,9 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
                 if inner.name is None:
                     inner.name = entry.name
             self._entries[entry.name] = entry
-            self._changed()
+            self._inner.pop(entry.name, None)
+            if isinstance(inner, RewriteDatabase):
+                self._inner[entry.name] = inner
 
     def unregister(self, name: str) -> None:
         """Remove what is registered under a name.
@@ -167,7 +156,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
         with _lock:
             if self._entries.pop(name, None) is None:
                 raise KeyError(f"{self!r} has nothing named {name!r}")
-            self._changed()
+            self._inner.pop(name, None)
 
     def all_databases(self) -> list[RewriteDatabase[Any, Any]]:
         """Return this database and all those inside it."""
@@ -199,7 +188,6 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
             if entry is None:
                 raise KeyError(f"{self!r} has nothing named {name!r}")
             self._entries[name] = attrs.evolve(entry, tags=change(entry.tags))
-            self._changed()
 
     def __getitem__(self, name: str) -> E | RewriteDatabase[Any, E]:
         """Return what is registered under a name, or the only thing that has it as a tag.
