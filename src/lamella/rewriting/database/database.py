@@ -105,7 +105,7 @@ class RewriteDatabase(ABC, Generic[E, R_co]):
     def version(self) -> Version:
         """What stands for all that is registered here and in the databases inside: what was registered for a while leaves it as it was."""
         with _lock:
-            return (*self._entries.values(), *[db.version for db in self._inner.values()])
+            return (*self._entries.values(), *[db.version for db in self.inner_databases])
 
     @property
     def inner_databases(self) -> list[RewriteDatabase[Any, Any]]:
