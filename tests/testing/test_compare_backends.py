@@ -273,6 +273,22 @@ class TestRounding:
         (errors,) = rounding_errors(FunctionGraph([x], [1 / (x * 2)]), [np.array([-0.0, 0.0])])
         np.testing.assert_array_equal(errors, np.zeros(2))
 
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_what_is_computed_of_numbers_too_large_or_too_small_may_go_another_way(self, dtype: str) -> None:
+        x = lt.vector("x", dtype=dtype)
+        large = float(np.log(np.finfo(dtype).max)) * 1.2
+        values = np.array([large, -1.5 * large, 1.0, np.inf, 0.0], dtype)
+        outputs = [lt.log1p(lt.exp(x)), lt.log(lt.exp(x)), lt.exp(x), lt.sqrt(lt.exp(x) * lt.exp(x))]
+        softplus, logarithm, exponential, root = rounding_errors(FunctionGraph([x], outputs), [values])
+        for errors, unknown in [
+            (softplus, [True, False, False, False, False]),
+            (logarithm, [True, True, False, False, False]),
+            (exponential, [False] * 5),
+            (root, [True, False, False, False, False]),
+        ]:
+            assert errors is not None
+            np.testing.assert_array_equal(errors > 0.1, unknown)
+
     def test_next_to_its_zeros_a_logarithm_of_the_gamma_function_is_what_is_left_of_larger_numbers(self) -> None:
         x = lt.vector("x")
         y = lt.gammaln(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, final
 
 import attrs
@@ -11,11 +12,14 @@ import numpy.typing as npt
 
 from lamella.ir import (
     BatchedDot,
+    Cosh,
     CumOp,
     Dot,
     Elemwise,
     Erf,
     Exp,
+    Exp2,
+    Expm1,
     FunctionGraph,
     GammaLn,
     Gemm,
@@ -23,10 +27,14 @@ from lamella.ir import (
     LinearRecurrence,
     LogSoftmax,
     LogSumExp,
+    Mul,
     Op,
+    Power,
     Prod,
     Sigmoid,
+    Sinh,
     Softmax,
+    Square,
     Sum,
     Tanh,
     Variable,
@@ -44,6 +52,7 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
 )
 
 _SATURATING = (Erf, Exp, Sigmoid, Tanh)
+_OVERFLOWING = (Cosh, Exp, Exp2, Expm1, Mul, Power, Sinh, Square)
 
 _SMALLEST = 5e-324
 
@@ -84,6 +93,9 @@ def rounding_errors(
     not fixed (and in other orders, where parts of them overflow or vanish). Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for a 1 that a function gives for what is
     next to it (``sigmoid(40)``), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
     arithmetic, as in the reference.
+
+    An exponential, product or power of finite numbers that is too large, or too small, for its dtype, is, for what is computed of it, any number
+    as large, or as small: a stable form (``log1p(exp(x)) -> softplus(x)``) goes another way.
 
     A logarithm of the gamma function, between 0 and 1, is moved as far as 1 is: next to its zeros it is what is left of larger numbers
     (SciPy's is 200 units in the last place off at 1.99).
@@ -151,12 +163,16 @@ def _private(value: Any) -> Any:
 
 def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: np.random.Generator) -> list[Any]:
     computed: dict[Variable[Any], Any] = dict(zip(graph.inputs, [_private(v) for v in values], strict=True))
+    within: dict[Variable[Any], Array] = {}  # results without what is too large or too small for their dtype
 
     def value_of(variable: Variable[Any]) -> Any:
         return computed[variable] if variable in computed else variable.stored_value()
 
     for node in graph.order:
         given = [value_of(v) for v in node.inputs]
+        given = [
+            _mixed(x, within[v], moves, rng) if v in within else x for v, x in zip(node.inputs, given, strict=True)
+        ]
         if isinstance(node.op, _ACCUMULATING):
             given = [_moved(x, attrs.evolve(moves, direction=0.0), rng) for x in given]
         if isinstance(node.op, Prod | Sum):
@@ -178,7 +194,26 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
                 computed[variable] = result if i in views else _moved(result, here, rng)
+            if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, _OVERFLOWING):
+                within[variable] = _within_range(computed[variable], given)
     return [value_of(v) for v in graph.outputs]
+
+
+def _within_range(value: Array, given: Sequence[Array]) -> Array:
+    """Return a product or power with the largest number of its dtype where it overflowed, and the smallest where it vanished."""
+    if value.dtype.kind != "f":
+        return value
+    limits = np.finfo(value.dtype)
+    known = reduce(np.logical_and, [np.isfinite(x) & (x != 0) for x in given])
+    smallest = np.copysign(limits.smallest_subnormal, value)
+    return np.where(known, np.where(value == 0, smallest, np.clip(value, limits.min, limits.max)), value)
+
+
+def _mixed(value: Array, other: Array, moves: _Moves, rng: np.random.Generator) -> Array:
+    """Return elements of one array or the other: all of one, all of the other, or any at random."""
+    if moves.direction:
+        return other if moves.direction > 0 else value
+    return np.where(rng.integers(0, 2, value.shape), other, value)
 
 
 def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lamella.codegen import write_program
 from lamella.errors import BroadcastError
-from lamella.ir import Elemwise, FunctionGraph, Sub, TensorType, constant, interpret, lt
+from lamella.ir import Composite, Elemwise, FunctionGraph, ScalarType, Sub, TensorType, constant, interpret, lt
 from lamella.testing import MEMORY_LAYOUTS, in_layout
 from lamella.typing_layer import schedule
 from tests.codegen.agreement import compiled
@@ -37,6 +37,18 @@ def test_zero_less_a_zero_is_no_negative_zero(dtype: str) -> None:
     x = tensor(None, dtype=dtype)
     values = [np.arange(-3, 4).astype(dtype)] + ([np.array([-0.0, np.inf, np.nan])] if dtype == "float64" else [])
     assert_same_as_perform([x], [lt.sub(0.0, x), lt.sub(constant(0.0), lt.abs(x))], *[[v] for v in values])
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_what_a_product_of_complex_numbers_is_taken_from_keeps_its_zero(dtype: str) -> None:
+    x, y, z = [tensor(None, dtype=dtype, name=name) for name in "xyz"]
+    parts = [0.0, -0.0, 1.0, -1.0]
+    values = np.array([complex(*pair) for pair in product(parts, parts)], dtype)
+    first, second = [np.ascontiguousarray(side) for side in np.broadcast_arrays(values[:, None], values)]
+    a, b, c = [ScalarType(dtype)(name) for name in "abc"]
+    fused = [Composite([a, b, c], [made]) for made in (-(a * b), c - a * b, -(a * a))]
+    case = [first.ravel(), second.ravel(), np.zeros(first.size, dtype)]
+    assert_same_as_perform([x, y, z], [Elemwise(op)(x, y, z) for op in fused], case)
 
 
 @pytest.mark.parametrize("pattern", list(product([1, 5], [1, 6], [1, 5], [1, 6])))

@@ -3,7 +3,10 @@
    A product is rounded before it is added. GCC 12 and 13 fuse pairs of a sum and a difference all the same, whatever
    -ffp-contract says, but only in vector code, so that elements of one array would be rounded differently. Where the
    processor adds to a product without rounding it, NumPy does so with the first of two products, which matters most where
-   both overflow. */
+   both overflow.
+
+   What was added to a product is rounded before anything else, too: of -(x * y + z), GCC makes -(x * y) - z, which is 0 where
+   it is to be -0. */
 
 #if defined(__x86_64__)
 #define LM_ROUNDED(x) __asm__("" : "+x"(x))
@@ -27,7 +30,9 @@
     { \
         T ii = x.im * y.im, ir = x.im * y.re; \
         LM_ROUNDED(ii); LM_ROUNDED(ir); \
-        return (C){LM_ADD_TO_PRODUCT(x.re, y.re, -ii, f), LM_ADD_TO_PRODUCT(x.re, y.im, ir, f)}; \
+        T re = LM_ADD_TO_PRODUCT(x.re, y.re, -ii, f), im = LM_ADD_TO_PRODUCT(x.re, y.im, ir, f); \
+        LM_ROUNDED(re); LM_ROUNDED(im); \
+        return (C){re, im}; \
     } \
     /* R. L. Smith, "Algorithm 116: Complex division", Comm. ACM 5 (1962). */ \
     static inline C lm_divide_##suffix(const C x, const C y) \
