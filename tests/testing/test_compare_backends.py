@@ -289,6 +289,18 @@ class TestRounding:
             assert errors is not None
             np.testing.assert_array_equal(errors > 0.1, unknown)
 
+    def test_a_sum_that_was_rounded_to_few_digits_is_not_what_it_seems(self) -> None:
+        x = lt.vector("x", dtype="float16")
+        values = np.array([1e-4, 0.5, -0.0, -9.0], "float16")
+        outputs = [lt.log(1 + x), lt.log1p(lt.expm1(x)), 4 - (1 + x)]
+        logarithm, rounded, difference = rounding_errors(FunctionGraph([x], outputs), [values])
+        assert logarithm is not None
+        assert rounded is not None
+        assert difference is not None
+        np.testing.assert_array_equal(logarithm > 0.002, [True, False, True, False])
+        assert np.isinf(rounded[3])
+        np.testing.assert_array_equal(difference > 0, [True, False, True, False])
+
     def test_next_to_its_zeros_a_logarithm_of_the_gamma_function_is_what_is_left_of_larger_numbers(self) -> None:
         x = lt.vector("x")
         y = lt.gammaln(x)

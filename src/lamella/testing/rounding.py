@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lamella.ir import (
+    Add,
     BatchedDot,
     Cosh,
     CumOp,
     Dot,
     Elemwise,
     Erf,
+    Erfc,
     Exp,
     Exp2,
     Expm1,
@@ -35,6 +37,7 @@ from lamella.ir import (
     Sinh,
     Softmax,
     Square,
+    Sub,
     Sum,
     Tanh,
     Variable,
@@ -51,8 +54,8 @@ _ACCUMULATING: tuple[type[Op[Any, Any]], ...] = (
     *(LogSoftmax, LogSumExp, Prod, Softmax, Sum),
 )
 
-_SATURATING = (Erf, Exp, Sigmoid, Tanh)
-_OVERFLOWING = (Cosh, Exp, Exp2, Expm1, Mul, Power, Sinh, Square)
+_SATURATING = (Erf, Erfc, Exp, Expm1, Sigmoid, Tanh)
+_OVERFLOWING = (Add, Cosh, Erfc, Exp, Exp2, Expm1, Mul, Power, Sinh, Square, Sub)
 
 _SMALLEST = 5e-324
 
@@ -72,7 +75,7 @@ class _Moves:
     short: bool
     overflows: bool
     nan: bool  # what becomes of numbers of which nothing is known
-    one: bool  # also move 1, which a function that saturates gives for what is only next to it
+    rounded: bool | npt.NDArray[np.bool_]  # numbers with few digits are rounded too, but for 0
     size: float  # numbers below are moved as far as this one is
     direction: float  # all of that up or down; 0 for a part of it at random
 
@@ -90,11 +93,11 @@ def rounding_errors(
 
     The graph is run several times; each time every floating-point number that a node computes is moved, once all of them up, once down, then
     at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many numbers, whose order is
-    not fixed (and in other orders, where parts of them overflow or vanish). Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for a 1 that a function gives for what is
-    next to it (``sigmoid(40)``), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
+    not fixed (and in other orders, where parts of them overflow or vanish). Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for those that an exponential, or a sum that
+    was rounded, gives for what is next to them (``sigmoid(40)`` and ``1 + 1e-20`` are 1), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
     arithmetic, as in the reference.
 
-    An exponential, product or power of finite numbers that is too large, or too small, for its dtype, is, for what is computed of it, any number
+    A sum, product, power or exponential of finite numbers that is too large, or too small, for its dtype, is, for what is computed of it, any number
     as large, or as small: a stable form (``log1p(exp(x)) -> softplus(x)``) goes another way.
 
     A logarithm of the gamma function, between 0 and 1, is moved as far as 1 is: next to its zeros it is what is left of larger numbers
@@ -189,7 +192,9 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
         if isinstance(node.op, Elemwise):
             function = node.op.scalar_op
             size = 1.0 if isinstance(function, GammaLn) else 0.0
-            here = attrs.evolve(moves, one=isinstance(function, _SATURATING), size=size)
+            here = attrs.evolve(moves, rounded=_was_rounded(function, given, results[0]), size=size)
+        elif isinstance(node.op, LogSoftmax | LogSumExp | Softmax):
+            here = attrs.evolve(moves, rounded=True)
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
@@ -197,6 +202,21 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, _OVERFLOWING):
                 within[variable] = _within_range(computed[variable], given)
     return [value_of(v) for v in graph.outputs]
+
+
+def _was_rounded(function: Any, given: Sequence[Array], result: Array) -> bool | npt.NDArray[np.bool_]:
+    """Return where a number with few digits may be what an elementwise function rounded to it."""
+    if isinstance(function, _SATURATING):
+        return True
+    if not isinstance(function, Add | Sub) or len(given) != 2 or result.dtype.kind != "f":
+        return False
+    x, y = [np.asarray(operand, result.dtype) for operand in given]
+    y = y if isinstance(function, Add) else -y
+    with np.errstate(all="ignore"):
+        of_y = result - x
+        lost = (x - (result - of_y)) + (y - of_y)  # the error of the sum, exactly, by Knuth
+    # The sign of a zero is lost too.
+    return np.asarray((lost != 0) | ((x == 0) & np.signbit(x)) | ((y == 0) & np.signbit(y)), bool)
 
 
 def _within_range(value: Array, given: Sequence[Array]) -> Array:
@@ -259,7 +279,7 @@ def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(value)
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
-        long = np.isfinite(value) & ((few != np.rint(few)) | moves.short | (moves.one & (np.abs(value) == 1)))
+        long = np.isfinite(value) & ((few != np.rint(few)) | moves.short | (moves.rounded & (value != 0)))
         signs = moves.direction or rng.choice(_AMOUNTS, value.shape)
         spacing = np.maximum(np.spacing(np.abs(value)), np.spacing(value.dtype.type(moves.size)))
         step = np.where(long, np.copysign(spacing, value), 0) * (moves.ulps * signs)
