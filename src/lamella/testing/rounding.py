@@ -33,6 +33,7 @@ from lamella.ir import (
     Op,
     Power,
     Prod,
+    ScalarOp,
     Sigmoid,
     Sinh,
     Softmax,
@@ -92,13 +93,16 @@ def rounding_errors(
     """Estimate by how much the outputs of a graph may change where its intermediate results are rounded in another way.
 
     The graph is run several times; each time every floating-point number that a node computes is moved, once all of them up, once down, then
-    at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many numbers, whose order is
-    not fixed (and in other orders, where parts of them overflow or vanish). Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for those that an exponential, or a sum that
-    was rounded, gives for what is next to them (``sigmoid(40)`` and ``1 + 1e-20`` are 1), of which a rewrite may keep the difference (``log(sigmoid(x)) -> log_sigmoid(x)``). This is Monte Carlo
-    arithmetic, as in the reference.
+    at random, by `max_ulps` units in the last place or a part of that, and so is, at random, what goes into sums and products of many
+    numbers, whose order is not fixed (and in other orders, where parts of them overflow or vanish). This is Monte Carlo arithmetic, as in
+    the reference.
 
-    A sum, product, power or exponential of finite numbers that is too large, or too small, for its dtype, is, for what is computed of it, any number
-    as large, or as small: a stable form (``log1p(exp(x)) -> softplus(x)``) goes another way.
+    Numbers with few digits (0.5, 3.0, 1e3) are what they are with any rounding, and stay, but for those that an exponential, or a sum that
+    was rounded, gives for what is next to them (``sigmoid(40)`` and ``1 + 1e-20`` are 1), of which a rewrite may keep the difference
+    (``log(sigmoid(x)) -> log_sigmoid(x)``).
+
+    A sum, product, power or exponential of finite numbers that is too large for its dtype is, for what is computed of it, any large number, and
+    one that is too small any small one: a stable form (``log1p(exp(x)) -> softplus(x)``) goes another way.
 
     A logarithm of the gamma function, between 0 and 1, is moved as far as 1 is: next to its zeros it is what is left of larger numbers
     (SciPy's is 200 units in the last place off at 1.99).
@@ -200,11 +204,11 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             if variable not in computed:
                 computed[variable] = result if i in views else _moved(result, here, rng)
             if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, _OVERFLOWING):
-                within[variable] = _within_range(computed[variable], given)
+                within[variable] = _within_range(node.op.scalar_op, given, computed[variable])
     return [value_of(v) for v in graph.outputs]
 
 
-def _was_rounded(function: Any, given: Sequence[Array], result: Array) -> bool | npt.NDArray[np.bool_]:
+def _was_rounded(function: ScalarOp[Any], given: Sequence[Array], result: Array) -> bool | npt.NDArray[np.bool_]:
     """Return where a number with few digits may be what an elementwise function rounded to it."""
     if isinstance(function, _SATURATING):
         return True
@@ -219,14 +223,15 @@ def _was_rounded(function: Any, given: Sequence[Array], result: Array) -> bool |
     return np.asarray((lost != 0) | ((x == 0) & np.signbit(x)) | ((y == 0) & np.signbit(y)), bool)
 
 
-def _within_range(value: Array, given: Sequence[Array]) -> Array:
-    """Return a product or power with the largest number of its dtype where it overflowed, and the smallest where it vanished."""
-    if value.dtype.kind != "f":
-        return value
-    limits = np.finfo(value.dtype)
-    known = reduce(np.logical_and, [np.isfinite(x) & (x != 0) for x in given])
-    smallest = np.copysign(limits.smallest_subnormal, value)
-    return np.where(known, np.where(value == 0, smallest, np.clip(value, limits.min, limits.max)), value)
+def _within_range(function: ScalarOp[Any], given: Sequence[Array], result: Array) -> Array:
+    """Return a result with the largest number of its dtype where it overflowed, and the smallest where it vanished."""
+    if result.dtype.kind != "f":
+        return result
+    limits = np.finfo(result.dtype)
+    bounded = np.clip(result, limits.min, limits.max)
+    if not isinstance(function, Add | Sub):  # a sum that is 0 is exact
+        bounded = np.where(result == 0, np.copysign(limits.smallest_subnormal, result), bounded)
+    return np.where(reduce(np.logical_and, [np.isfinite(x) & (x != 0) for x in given]), bounded, result)
 
 
 def _mixed(value: Array, other: Array, moves: _Moves, rng: np.random.Generator) -> Array:
