@@ -77,7 +77,7 @@ class _Moves:
     overflows: bool
     nan: bool  # what becomes of numbers of which nothing is known
     rounded: bool | npt.NDArray[np.bool_]  # numbers with few digits are rounded too, but for 0
-    size: float  # numbers below are moved as far as this one is
+    least_size: float  # what is smaller is moved as far
     direction: float  # all of that up or down; 0 for a part of it at random
 
 
@@ -192,19 +192,19 @@ def _moved_run(graph: FunctionGraph, values: Sequence[Any], moves: _Moves, rng: 
             results = [_unknown_where_not_finite(x, moves) for x in results]
         if isinstance(node.op, _MATRIX_PRODUCTS):
             results = [_zeros_of_any_sign(x, moves, rng) for x in results]
+        function = node.op.scalar_op if isinstance(node.op, Elemwise) else None
         here = moves
-        if isinstance(node.op, Elemwise):
-            function = node.op.scalar_op
-            size = 1.0 if isinstance(function, GammaLn) else 0.0
-            here = attrs.evolve(moves, rounded=_was_rounded(function, given, results[0]), size=size)
+        if function is not None:
+            least_size = 1.0 if isinstance(function, GammaLn) else 0.0
+            here = attrs.evolve(moves, rounded=_was_rounded(function, given, results[0]), least_size=least_size)
         elif isinstance(node.op, LogSoftmax | LogSumExp | Softmax):
             here = attrs.evolve(moves, rounded=True)
         views = node.op.view_map
         for i, (variable, result) in enumerate(zip(node.outputs, results, strict=True)):
             if variable not in computed:
                 computed[variable] = result if i in views else _moved(result, here, rng)
-            if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, _OVERFLOWING):
-                within[variable] = _within_range(node.op.scalar_op, given, computed[variable])
+            if isinstance(function, _OVERFLOWING):
+                within[variable] = _within_range(function, given, computed[variable])
     return [value_of(v) for v in graph.outputs]
 
 
@@ -248,7 +248,7 @@ def _unknown_where_not_finite(value: Any, moves: _Moves) -> Any:
     return np.where(np.isfinite(value), value, np.asarray(unknown, value.dtype))
 
 
-def _in_another_order(op: Prod | Sum, value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
+def _in_another_order(op: Prod | Sum, value: Array, moves: _Moves, rng: np.random.Generator) -> Array:
     """Return an array in another order along the axes that are reduced: parts of sums and products may overflow or vanish."""
     for axis in range(value.ndim) if op.axis is None else op.axis:
         if moves.direction:  # the least first, or the greatest: that is where parts go furthest
@@ -286,7 +286,7 @@ def _moved(value: Any, moves: _Moves, rng: np.random.Generator) -> Any:
         few = np.ldexp(mantissa, (np.finfo(value.dtype).nmant + 1) // 2)
         long = np.isfinite(value) & ((few != np.rint(few)) | moves.short | (moves.rounded & (value != 0)))
         signs = moves.direction or rng.choice(_AMOUNTS, value.shape)
-        spacing = np.maximum(np.spacing(np.abs(value)), np.spacing(value.dtype.type(moves.size)))
+        spacing = np.maximum(np.spacing(np.abs(value)), np.spacing(value.dtype.type(moves.least_size)))
         step = np.where(long, np.copysign(spacing, value), 0) * (moves.ulps * signs)
         base = np.clip(value, -largest, largest) if moves.overflows and rng.integers(0, 2) else value
         # What stays keeps the sign of a zero, too.

@@ -257,7 +257,7 @@ def _share(x: TensorVariable, variable: Variable[Any]) -> TensorVariable | None:
     """Return ``exp(x)`` divided by a sum of at least one exponential and other exponentials or positive numbers, all of the dtype of x.
 
     Where x is -inf, its share is 0 if any other term is not. Among several, ``y - x`` of a y that is -inf too is not to be NaN: what is
-    subtracted is the lowest number at least.
+    subtracted is the lowest number at least, and what x itself adds is 1 or, there, 0.
     """
     if applied(Add, variable) is None:
         return None
