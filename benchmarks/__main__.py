@@ -71,7 +71,7 @@ def main() -> None:
         help="interpreter of a peer; 'peers=PATH' for all others",
     )
     parser.add_argument("--only", default="*", help="patterns of workload names, separated by commas")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
     options = parser.parse_args()
     threads = [int(count) for count in options.threads.split(",")]

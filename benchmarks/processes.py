@@ -19,6 +19,7 @@ from benchmarks.workloads import Workload
 __all__ = ["Measured", "measure"]
 
 ROOT = Path(__file__).parent.parent
+_WARM_STARTS = 3
 _THREAD_COUNTS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -38,9 +39,9 @@ class Measured:
     call
         The median time of a call, by the number of threads.
     cold, warm
-        The time to the first result, with nothing in the cache, and in a new process with what that left there.
+        The time to the first result, with nothing in the cache, and in a new process with what that left there: the median of some.
     start
-        The time from an import to the first result in that new process, of which `warm` is a part.
+        The time from an import to the first result in such a process, of which `warm` is a part.
     cores
         How many cores calls kept busy, by the number of threads.
     note
@@ -109,21 +110,26 @@ def _compile(
 ) -> dict[str, str]:
     """Compile with a cold and with a warm cache, compare results, and return the packages that can."""
     results = {peer: folder / f"{peer}.npz" for peer in pythons}
-    for peer, python in pythons.items():
-        for kind in ("cold", "warm"):
+    warm: dict[str, list[float]] = {peer: [] for peer in pythons}
+    starts: dict[str, list[float]] = {peer: [] for peer in pythons}
+    for start in range(1 + _WARM_STARTS):
+        for peer, python in pythons.items():
+            if found[peer].note:
+                continue
             worker = _Worker(peer, python, folder, 1)
             begun = worker.ask("start")
             answer = begun if "failed" in begun else worker.ask("compile", workload.name, str(results[peer]))
             worker.close()
             if "seconds" not in answer:
                 found[peer].note = answer.get("failed") or answer["unsupported"]
-                break
-            if kind == "cold":
+            elif start == 0:
                 found[peer].cold = answer["seconds"]
             else:
-                found[peer].warm = answer["seconds"]
-                found[peer].start = begun["import"] + begun["start"] + answer["seconds"]
+                warm[peer].append(answer["seconds"])
+                starts[peer].append(begun["import"] + begun["start"] + answer["seconds"])
     for peer in pythons:
+        if warm[peer]:
+            found[peer].warm, found[peer].start = statistics.median(warm[peer]), statistics.median(starts[peer])
         if not found[peer].note and peer != "numpy" and "numpy" in pythons:
             found[peer].note = _difference(results[peer], results["numpy"], workload.rtol)
     return {peer: python for peer, python in pythons.items() if not found[peer].note}

@@ -1,4 +1,4 @@
-"""Results that are too large for the caches: they are written past them, by several threads, whatever the layout."""
+"""What is too large for the caches: results are written past them, and what is read is asked for early, whatever the layout."""
 
 from __future__ import annotations
 
@@ -55,3 +55,23 @@ def test_results_that_overwrite_what_is_read() -> None:
     a, b = rng.normal(size=900_001), rng.normal(size=900_001)
     wanted = a * 2 + b
     _check(f(a, b), wanted)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_elements_that_are_computed_and_reduced(threads: int) -> None:
+    x, y, one = lt.vector("x"), lt.TensorType("float32", (None,))("y"), lt.TensorType("float64", (1,))("one")
+    outputs = [lt.sum(x * x + y), lt.max(lt.abs(x - one)), lt.sum(lt.exp(x)), lt.all(x + y > one)]
+    with lm.config.override(threads=threads):
+        f = lm.function([x, y, one], outputs)
+    rng = np.random.default_rng(8)
+    for n in (131_071, 131_072, 300_007, 1_000_000):
+        a, b, c = rng.normal(size=(2 * n)), rng.normal(size=(2, n)).astype("float32"), np.asarray([-9e9])
+        for v, w in (
+            (a[:n], b[0]),
+            (a[::2], b[0, ::-1]),
+            (a[::-2], np.broadcast_to(b[0, :1], n)),
+            (a[n:][::-1], b[1][::-1]),
+        ):
+            found = f(v, w, c)
+            expected = [np.sum(v * v + w), np.max(np.abs(v - c)), np.sum(np.exp(v)), True]
+            np.testing.assert_allclose(found, expected, rtol=1e-14 * np.log2(n))

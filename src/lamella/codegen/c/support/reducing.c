@@ -13,6 +13,11 @@
 /* Bytes of elements that are computed at once. */
 #define LM_COMPUTED_BYTES 16384
 
+/* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones are on their way from memory. The
+   processor, which sees by itself what will be read, begins anew at each page. */
+#define LM_FAR 131072
+#define LM_ON_THE_WAY 512
+
 #define LM_LARGEST_ITEM 16
 
 /* Accumulators that stay in the nearest cache. */
@@ -40,6 +45,7 @@ typedef struct {
     char *partial;   /* accumulators of the pieces; NULL where each piece has a part of the others to itself */
     lm_int partial_size;
     lm_int tile;     /* elements that are computed at once */
+    int is_far;      /* whether elements come from memory */
     const lm_int *place; /* for each output, where in the accumulators of a piece its own are; -1 for elements as such */
 } lm_reducing;
 
@@ -211,6 +217,21 @@ static void lm_gather(
         copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
 }
 
+/* Compute elements that lie one behind another; what is `far` is asked for before it is needed. */
+static void lm_compute_run(
+    const lm_reducer *const how, const int far, lm_int n, const int n_operands, char **const place, const lm_int *const inner)
+{
+    for (; far && n > LM_ON_THE_WAY; n -= LM_ON_THE_WAY) {
+        for (int k = how->n_results; k < n_operands; ++k) {
+            const lm_int size = inner[k] <= LM_LARGEST_ITEM ? LM_ON_THE_WAY * inner[k] : 0;
+            for (lm_int byte = 0; byte < size; byte += LM_ALIGNMENT) __builtin_prefetch(place[k] + size + byte);
+        }
+        how->elements(LM_ON_THE_WAY, place, inner);
+        for (int k = 0; k < n_operands; ++k) place[k] += LM_ON_THE_WAY * inner[k];
+    }
+    how->elements(n, place, inner);
+}
+
 /* Compute the elements of a tile; say where those of each result are, and how far its rows are apart. */
 static void lm_compute_tile(
     const lm_reducing *const r, const lm_scratch *const scratch, const lm_int n, const lm_int m, char *const *const at,
@@ -245,7 +266,7 @@ static void lm_compute_tile(
     }
     int joined = 1;
     for (int k = 0; k < n_operands; ++k) joined = joined && outer[k] == n * inner[k];
-    if (joined || m == 1) how->elements(n * m, place, inner);
+    if (joined || m == 1) lm_compute_run(how, r->is_far, n * m, n_operands, place, inner);
     else if (lm_are_short_rows(how->n_results, n_operands, n, m, outer, inner))
         lm_run_short_rows(how->elements, how->n_results, n_operands, how->sizes, n, m, place, outer, inner);
     else
@@ -621,6 +642,7 @@ static int lm_reduce(
     }
     lm_int size = 0;
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
+    r.is_far = total >= LM_FAR;
     r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < 256 ? 256 : LM_COMPUTED_BYTES / size, 64);
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
     const int status = lm_reduce_nest(call, &r);
