@@ -10,6 +10,7 @@ import pytest
 
 import lamella as lm
 import lamella.tensor as lt
+from lamella.codegen.c.machine import cpu_features
 from lamella.ir import TensorType
 
 Exact = Callable[[Any], Any]
@@ -61,3 +62,17 @@ def test_at_most_four_units_in_the_last_place(dtype: str) -> None:
         np.testing.assert_array_equal(found[~is_finite], rounded[~is_finite], err_msg=name)
         off = np.abs(found[is_finite] - exact[is_finite]) / np.spacing(np.abs(rounded[is_finite]))
         assert off.max() < 4, (name, x[is_finite][np.argmax(off)], off.max())
+
+
+def test_exponentials_where_vectors_have_512_bits() -> None:
+    rng = np.random.default_rng(18)
+    x = np.concatenate([rng.uniform(-708, 709.7, 20000), rng.uniform(-1, 1, 20000), rng.uniform(-745.2, -708, 1000)])
+    exact = np.exp(x.astype(np.longdouble))
+    found = lm.function([v := lt.vector("v")], lt.exp(v))(x)
+    off = np.abs(found - exact) / np.spacing(exact.astype("float64"))
+    assert off.max() < (0.85 if "avx512f" in cpu_features() else 4)
+    for value in (*SPECIAL, 709.782712893384, 709.7827128933841, -745.1332191019411, -745.1332191019412, 1e300, -1e300):
+        for length in (1, 3, 4, 9):
+            with np.errstate(over="ignore", under="ignore"):
+                expected = np.exp(np.full(length, value))
+            np.testing.assert_allclose(lm.function([v], lt.exp(v))(np.full(length, value)), expected, rtol=4e-16)

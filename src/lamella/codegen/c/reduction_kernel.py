@@ -33,6 +33,26 @@ _STEPS_BEFORE_LOOKING: Final = 64
 
 @final
 @attrs.frozen
+class Producer:
+    """What elements are computed from, while they are reduced.
+
+    Attributes
+    ----------
+    function
+        The name of a function of what is read and of the parameters, which gives an element.
+    dtype
+        The dtype of what is read.
+    parameters
+        C type and name of each parameter.
+    """
+
+    function: str
+    dtype: str
+    parameters: tuple[tuple[str, str], ...]
+
+
+@final
+@attrs.frozen
 class Reduction:
     """What is reduced, and how.
 
@@ -46,12 +66,25 @@ class Reduction:
         The dtype of accumulators, which elements are cast to.
     identity
         What accumulators begin with; None for functions that may begin with any of the elements (the greatest, the least).
+    producer
+        What elements are computed from, one by one, where they are not read. There is an identity, then.
     """
 
     op: ScalarOp[Any]
     element: str
     accumulator: str
     identity: Any
+    producer: Producer | None = None
+
+    @property
+    def read(self) -> CDType:
+        """The dtype of what is read."""
+        return C_DTYPES[self.producer.dtype if self.producer else self.element]
+
+    def loaded(self, place: str) -> str:
+        """Return the expression of the element that is read, or computed from what is read, at a place."""
+        value = self.read.loaded(place)
+        return f"{self.producer.function}({value})" if self.producer else value
 
     @property
     def is_ordered(self) -> bool:
@@ -80,26 +113,6 @@ class ReducedOutput:
     reduction: Reduction | None
 
 
-@final
-@attrs.frozen
-class Producer:
-    """What elements are computed from, while they are reduced.
-
-    Attributes
-    ----------
-    function
-        The name of a function of what is read and of the parameters, which gives an element.
-    dtype
-        The dtype of what is read.
-    parameters
-        C type and name of each parameter.
-    """
-
-    function: str
-    dtype: str
-    parameters: tuple[tuple[str, str], ...]
-
-
 def add_reduction(unit: Unit, reduction: Reduction) -> str:
     """Add the description of a reduction, an ``lm_reduction``, to a unit, and return its name.
 
@@ -108,15 +121,15 @@ def add_reduction(unit: Unit, reduction: Reduction) -> str:
     LoweringError
         The function has no expression for these dtypes.
     """
-    acc, element = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    acc = C_DTYPES[reduction.accumulator]
     rows = _add_rows(unit, reduction)
     columns = _add_columns(unit, reduction)
-    merge = _add_columns(unit, attrs.evolve(reduction, element=reduction.accumulator))
+    merge = _add_columns(unit, attrs.evolve(reduction, element=reduction.accumulator, producer=None))
     identity = "NULL"
     if reduction.identity is not None:
         identity = _stored_literal(reduction.identity, acc)
     final = "NULL" if reduction.final is None else _stored_literal(reduction.final, acc)
-    sizes = [str(element.itemsize), str(acc.itemsize)]
+    sizes = [str(reduction.read.itemsize), str(acc.itemsize)]
     parts = [rows, columns, merge, *sizes, identity, final, str(int(reduction.goes_forward))]
     return unit.kernel(f"static const lm_reduction {KERNEL_NAME} = {{{', '.join(parts)}}};", "reduction")
 
@@ -165,7 +178,8 @@ def add_total(unit: Unit, reduction: Reduction, producer: Producer | None = None
     """Add the function that reduces a vector to a unit, and return its name.
 
     Its parameters are the length and the address of what is read, what the accumulator begins with (for a function with an identity,
-    that), and the parameters of the producer.
+    that), and the parameters of the producer. What is computed by such a producer comes from rows, which are in a cache; what the reduction
+    computes comes from memory.
     """
     return unit.kernel(_total(unit, reduction, producer), "total")
 
@@ -186,16 +200,16 @@ def add_combination(unit: Unit, reduction: Reduction, element: str) -> str:
 
 
 def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
-    acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype if producer else reduction.element]
+    acc, read = C_DTYPES[reduction.accumulator], C_DTYPES[producer.dtype] if producer else reduction.read
     combine = add_combination(unit, reduction, reduction.element)
     merge = add_combination(unit, reduction, reduction.accumulator)
     lanes = _lanes(acc)
     parameters = "".join([f", const {c_type} {name}" for c_type, name in producer.parameters]) if producer else ""
 
     def element(index: str) -> str:
-        loaded = read.loaded(f"x[{index}]")
         if producer is None:
-            return loaded
+            return reduction.loaded(f"x[{index}]")
+        loaded = read.loaded(f"x[{index}]")
         return f"{producer.function}({', '.join([loaded, *[name for _, name in producer.parameters]])})"
 
     # What is no number is looked for beside, and is the result in the end: the comparison alone is one instruction.
@@ -299,7 +313,7 @@ def _add_comparison(unit: Unit, reduction: Reduction) -> str | None:
     acc = C_DTYPES[reduction.accumulator]
     if not isinstance(reduction.op, Maximum | Minimum) or acc.name not in ("float32", "float64"):
         return None
-    if reduction.element != reduction.accumulator:
+    if reduction.element != reduction.accumulator or reduction.producer is not None:
         return None
     sign = ">" if isinstance(reduction.op, Maximum) else "<"
     c_type = acc.computed
@@ -319,7 +333,7 @@ def _combined(reduction: Reduction, combine: str, so_far: str, elements: Sequenc
 
 def _add_rows(unit: Unit, reduction: Reduction) -> str:
     """Add the function that reduces rows, one after another."""
-    acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    acc, x = C_DTYPES[reduction.accumulator], reduction.read
     combine = add_combination(unit, reduction, reduction.element)
     merge = add_combination(unit, reduction, reduction.accumulator)
     first = "so_far" if reduction.identity is None else literal(reduction.identity, acc.name)
@@ -333,7 +347,7 @@ def _add_rows(unit: Unit, reduction: Reduction) -> str:
         if (n >= {_lanes(acc)}) so_far = {merge}(so_far, {add_total(unit, reduction)}(n, row, {first}));
         else
 #pragma GCC unroll 1
-            for (lm_int k = 0; k < n; ++k) so_far = {combine}(so_far, {x.loaded("row[k]")});
+            for (lm_int k = 0; k < n; ++k) so_far = {combine}(so_far, {reduction.loaded("row[k]")});
         to[r] = {acc.stored("so_far")};
     }}
 }}""",
@@ -342,9 +356,9 @@ def _add_rows(unit: Unit, reduction: Reduction) -> str:
 
 
 def _add_columns(unit: Unit, reduction: Reduction) -> str:
-    acc, x = C_DTYPES[reduction.accumulator], C_DTYPES[reduction.element]
+    acc, x = C_DTYPES[reduction.accumulator], reduction.read
     combine = add_combination(unit, reduction, reduction.element)
-    so_far, element = acc.loaded("to[i]"), [x.loaded(f"x{s}[i]") for s in range(_STREAMS)]
+    so_far, element = acc.loaded("to[i]"), [reduction.loaded(f"x{s}[i]") for s in range(_STREAMS)]
     several = _combined(reduction, combine, so_far, element)
     rows = " ".join(
         [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]

@@ -115,3 +115,39 @@ def test_a_long_sum_loses_no_digits() -> None:
     double = ReducedElemwise(Mul(), (0,), (Sum((0,)).normal_form("float64", 1),))
     (exact,) = compiled([y], double.make_node(y, lt.constant(1.0)).outputs)([np.full(1_000_000, 0.1)])
     np.testing.assert_allclose(exact, 1e5, rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_one_reduction_of_what_a_single_array_gives(dtype: str) -> None:
+    x = TensorType(dtype, (None, None))("x")
+    kinds: list[CAReduce] = [
+        Sum((1,)),
+        Sum((0,)),
+        Sum((0, 1)),
+        Prod((0,)),
+        Max((1,)),
+        Min((0,)),
+        Max((0, 1)),
+        All((1,)),
+    ]
+    made: list[Any] = [
+        ReducedElemwise(op, (0,), (kind.normal_form(dtype, 2),)).make_node for kind in kinds for op in (ls.exp, Abs())
+    ]
+    outputs = [make(x).outputs[0] for make in made]
+    run = compiled([x], outputs)
+    for shape in ((1, 1), (3, 40), (40, 3), (2, 1300), (1300, 2), (70, 65), (0, 4), (2, 0)):
+        values = np.random.default_rng(3).uniform(-2, 2, size=shape).astype(dtype)
+        wide = np.repeat(values, 2, axis=1)[:, ::2]
+        tolerance = 4 * float(np.finfo(dtype).eps) * (8 + max(shape))  # each factor is off by as much
+        for given in (values, np.asfortranarray(values), wide, values[::-1, ::-1], np.broadcast_to(values[:1], shape)):
+            if 0 in shape:
+                with pytest.raises(ValueError, match="no identity"):
+                    run([given])
+                continue
+            for out, got, wanted in zip(outputs, run([given]), interpret([x], outputs, [given]), strict=True):
+                assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+                np.testing.assert_allclose(got, wanted, rtol=tolerance, err_msg=str(out))
+    special = np.array([[np.nan, 1.0], [np.inf, -np.inf], [-0.0, 0.0]], dtype)
+    for array in (special, special[1:], special[2:], special[:1].T):
+        for got, wanted in zip(run([array]), interpret([x], outputs, [array]), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)

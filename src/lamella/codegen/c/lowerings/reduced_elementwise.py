@@ -3,28 +3,36 @@
 z = sum(exp(x), axis=1)    x : float64[?, ?]
 ->  z.shape[0] = x.shape[0];  (z is allocated)
     call->serve->reduce(call, &reducer0, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
+
+A kernel computes the elements of a part of the arrays, which are reduced then. What is short and is computed from a single array is computed
+by the reduction itself, at the speed of memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, Final, final
 
 import attrs
 
-from lamella.codegen.c.elementwise_kernel import add_elementwise_kernel
+from lamella.codegen.c.dtypes import C_DTYPES
+from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel, computed_elements
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import cast_kernel
 from lamella.codegen.c.lowerings.elementwise import broadcast_lengths, check_guard, operand_of
 from lamella.codegen.c.lowerings.moves import whole_view
 from lamella.codegen.c.lowerings.reduction import identity_of, reduce
-from lamella.codegen.c.reduction_kernel import ReducedOutput, Reduction, add_reducer
+from lamella.codegen.c.reduction_kernel import Producer, ReducedOutput, Reduction, add_reducer
 from lamella.codegen.c.scalar_body import ScalarBody, TypedText
 from lamella.codegen.c.step import Array, Step, Strided, integers
+from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.errors import LoweringError
-from lamella.ir import CAReduce, Max, Min, ReducedElemwise, TensorType
+from lamella.ir import CAReduce, Max, Min, ReducedElemwise, ScalarOp, TensorType
 
 __all__ = ["Accumulator", "reduction_of"]
+
+_MOST_STATEMENTS: Final = 6
+"""Statements up to which elements are computed where they are reduced: a dozen times in the code."""
 
 
 @c_lowering.register(ReducedElemwise)
@@ -33,20 +41,25 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     inputs = step.inputs
     operands = [operand_of(x) for x in inputs]
     _, dtypes = op.scalar_op.loop([x.type.dtype for x in inputs])
-    elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
     read = [x for x, operand in zip(inputs, operands, strict=True) if operand.constant is None]
     outputs = [
         ReducedOutput(result, None if reduction is None else reduction_of(reduction, dtypes[result]))
         for result, reduction in zip(op.results, op.reductions, strict=True)
     ]
-    reducer = add_reducer(step.unit, elementwise.loops, dtypes, outputs, [x.type.dtype for x in read])
+    kinds = [x.type.dtype for x in read]
+    guard, fused = None, _fused(step.unit, op.scalar_op, operands, dtypes, outputs)
+    if fused is not None:
+        reducer = add_reducer(step.unit, None, kinds, [fused], kinds)
+    else:
+        elementwise = add_elementwise_kernel(step.unit, op.scalar_op, operands, dtypes)
+        reducer, guard = add_reducer(step.unit, elementwise.loops, dtypes, outputs, kinds), elementwise.guard
     lengths = broadcast_lengths(step, inputs)
     for reduction in op.reductions:
         if isinstance(reduction, Max | Min):
             for axis in reduction.axes:
                 step.require(f"{lengths[axis]} > 0")
-    if elementwise.guard is not None:
-        check_guard(step, elementwise.guard, read, lengths)
+    if guard is not None:
+        check_guard(step, guard, read, lengths)
 
     written: list[Strided] = []
     accumulators: list[Accumulator] = []
@@ -63,6 +76,27 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
     reduce(step, reducer, integers(lengths), len(lengths), [*written, *[x.strided for x in read]])
     for accumulator in accumulators:
         accumulator.finish(step)
+
+
+def _fused(
+    unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], dtypes: Sequence[str], outputs: Sequence[ReducedOutput]
+) -> ReducedOutput | None:
+    """Return the only output, as a reduction that computes its elements, where these are short to compute from a single array."""
+    read = [operand for operand in operands if operand.constant is None]
+    reduction = outputs[0].reduction
+    if len(outputs) != 1 or len(dtypes) != 1 or len(read) != 1 or reduction is None or reduction.final is not None:
+        return None
+    if read[0].inner != "contiguous" or not {read[0].dtype, dtypes[0]} <= {"float32", "float64"}:
+        return None
+    body, names, (result,) = computed_elements(unit, op, operands, dtypes)
+    if len(body.lines) > _MOST_STATEMENTS or body.guards or len(names) != 1:
+        return None
+    of, to = C_DTYPES[read[0].dtype], C_DTYPES[dtypes[0]]
+    statements = "\n".join([f"    {line}" for line in (*body.lines, f"return {result};")])
+    function = unit.kernel(
+        f"LM_INLINE {to.computed} {KERNEL_NAME}(const {of.computed} {names[0][0]})\n{{\n{statements}\n}}", "element"
+    )
+    return ReducedOutput(0, attrs.evolve(reduction, producer=Producer(function, of.name, ())))
 
 
 def reduction_of(op: CAReduce, dtype: str) -> Reduction:

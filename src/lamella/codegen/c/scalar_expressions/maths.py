@@ -87,7 +87,7 @@ _SUPPORT: Final[dict[type[ScalarOp[Any]], str]] = {
     Sigmoid: "sigmoid",
     XLogY: "xlogy",
 }
-"""Functions that ``support/real.h`` has."""
+"""Functions that ``support/stable_maths.h`` has."""
 
 
 _COMPLEX: Final = frozenset(_LIBRARY) - {Arctan2, Erf, Erfc, Hypot}
@@ -119,6 +119,9 @@ def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
     if loop.operand.kind == "c" and type(op) in _FADDEEVA:
         return complex_function(_LIBRARY[type(op)], loop, operands, body, "faddeeva")
     _require_float(op, loop)
+    if isinstance(op, Exp) and loop.operand.name == "float64":
+        body.need("exponential")
+        return f"lm_exp({operands[0]})"
     body.need("maths")
     return f"{_LIBRARY[type(op)]}{'' if loop.operand.name == 'float64' else 'f'}({', '.join(operands)})"
 
@@ -127,7 +130,7 @@ def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
 def support_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """Call a function of the support headers."""
     _require_float(op, loop)
-    body.need("maths", "real")
+    body.need("stable_maths")
     return f"lm_{_SUPPORT[type(op)]}_{'f64' if loop.operand.name == 'float64' else 'f32'}({', '.join(operands)})"
 
 
@@ -147,7 +150,7 @@ def cosine(op: Cos, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> s
 def softplus(op: Softplus, loop: ScalarLoop, operands: Operands, body: ScalarBody) -> str:
     """``logaddexp(x, 0)``."""
     _require_float(op, loop)
-    body.need("maths", "real")
+    body.need("stable_maths")
     return f"lm_logaddexp_{'f64' if loop.operand.name == 'float64' else 'f32'}({operands[0]}, 0)"
 
 
