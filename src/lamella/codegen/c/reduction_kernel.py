@@ -359,20 +359,22 @@ def _add_columns(unit: Unit, reduction: Reduction) -> str:
     acc, x = C_DTYPES[reduction.accumulator], reduction.read
     combine = add_combination(unit, reduction, reduction.element)
     so_far, element = acc.loaded("to[i]"), [reduction.loaded(f"x{s}[i]") for s in range(_STREAMS)]
-    several = _combined(reduction, combine, so_far, element)
-    rows = " ".join(
-        [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]
-    )
+    several = ""
+    if reduction.producer is None:
+        rows = " ".join(
+            [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]
+        )
+        several = f"""
+    for (; r + {_STREAMS} <= m; r += {_STREAMS}) {{
+        {rows}
+#pragma omp simd
+        for (lm_int i = 0; i < n; ++i) to[i] = {acc.stored(_combined(reduction, combine, so_far, element))};
+    }}"""
     return unit.kernel(
         f"""LM_ALONE void {KERNEL_NAME}(const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const accumulators)
 {{
     {acc.storage} *const to = ({acc.storage} *)accumulators;
-    lm_int r = 0;
-    for (; r + {_STREAMS} <= m; r += {_STREAMS}) {{
-        {rows}
-#pragma omp simd
-        for (lm_int i = 0; i < n; ++i) to[i] = {acc.stored(several)};
-    }}
+    lm_int r = 0;{several}
     for (; r < m; ++r) {{
         const {x.storage} *const x0 = (const {x.storage} *)(x + r * by);
 #pragma omp simd

@@ -4,8 +4,8 @@ z = sum(exp(x), axis=1)    x : float64[?, ?]
 ->  z.shape[0] = x.shape[0];  (z is allocated)
     call->serve->reduce(call, &reducer0, 2, x.shape, {z.data, x.data}, {{z.strides[0], 0}, x.strides});
 
-A kernel computes the elements of a part of the arrays, which are reduced then. What is short and is computed from a single array is computed
-by the reduction itself, at the speed of memory.
+A kernel computes the elements of a part of the arrays, which are reduced then. Functions of a single array are computed by the reduction
+itself, which reads several parts of the array at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, final
 import attrs
 
 from lamella.codegen.c.dtypes import C_DTYPES
-from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel, computed_elements
+from lamella.codegen.c.elementwise_kernel import Operand, add_elementwise_kernel, computed_elements, element_costs
 from lamella.codegen.c.lowering import c_lowering
 from lamella.codegen.c.lowerings.common_kernels import cast_kernel
 from lamella.codegen.c.lowerings.elementwise import broadcast_lengths, check_guard, operand_of
@@ -32,7 +32,11 @@ from lamella.ir import CAReduce, Max, Min, ReducedElemwise, ScalarOp, TensorType
 __all__ = ["Accumulator", "reduction_of"]
 
 _MOST_STATEMENTS: Final = 6
-"""Statements up to which elements are computed where they are reduced: a dozen times in the code."""
+"""Statements up to which elements are computed where they are reduced: several times in the code."""
+
+_LEAST_COST: Final = 1000
+"""Picoseconds of computing an element from which on they are. What takes less waits for memory anyway, and is reduced by code that other
+reductions share: to compile code for it alone would take a tenth of the time that a small model takes."""
 
 
 @c_lowering.register(ReducedElemwise)
@@ -81,7 +85,7 @@ def reduced_elementwise(op: ReducedElemwise, step: Step) -> None:
 def _fused(
     unit: Unit, op: ScalarOp[Any], operands: Sequence[Operand], dtypes: Sequence[str], outputs: Sequence[ReducedOutput]
 ) -> ReducedOutput | None:
-    """Return the only output, as a reduction that computes its elements, where these are short to compute from a single array."""
+    """Return the only output, as a reduction that computes its elements, where these are a function of a single array."""
     read = [operand for operand in operands if operand.constant is None]
     reduction = outputs[0].reduction
     if len(outputs) != 1 or len(dtypes) != 1 or len(read) != 1 or reduction is None or reduction.final is not None:
@@ -89,7 +93,8 @@ def _fused(
     if read[0].inner != "contiguous" or not {read[0].dtype, dtypes[0]} <= {"float32", "float64"}:
         return None
     body, names, (result,) = computed_elements(unit, op, operands, dtypes)
-    if len(body.lines) > _MOST_STATEMENTS or body.guards or len(names) != 1:
+    _, cost = element_costs(body, names)
+    if cost < _LEAST_COST or len(body.lines) > _MOST_STATEMENTS or body.guards or len(names) != 1:
         return None
     of, to = C_DTYPES[read[0].dtype], C_DTYPES[dtypes[0]]
     statements = "\n".join([f"    {line}" for line in (*body.lines, f"return {result};")])

@@ -34,6 +34,10 @@ LM_VECTORS_OF(int64_t)
 /* A vector all of whose elements are one number. */
 #define LM_SPREAD(T, x) ((x) - (lm_wide_##T){0})
 
+/* Two numbers fill a vector of SSE; of integers, that is a vector of AVX, too, and compilers prefer that version. */
+#define LM_PREFIX_OF_2_double "_ZGVbN2"
+#define LM_PREFIX_OF_2_int64_t "_ZGVcN2"
+
 /* Versions for fewer elements, or one: those of the widest, some of which nobody looks at. */
 #define LM_NARROW_VERSION1(T, name, count, prefix) \
     LM_VERSION(lm_##count##_##T, lm_##name##_##count, prefix "v_lm_" #name, const lm_##count##_##T x) \
@@ -59,9 +63,9 @@ LM_VECTORS_OF(int64_t)
     }
 
 #if LM_WIDE == 8
-#define LM_NARROW_VERSIONS(n, T, name) LM_NARROW_VERSION##n(T, name, 4, "_ZGVdN4") LM_NARROW_VERSION##n(T, name, 2, "_ZGVbN2")
+#define LM_NARROW_VERSIONS(n, T, name) LM_NARROW_VERSION##n(T, name, 4, "_ZGVdN4") LM_NARROW_VERSION##n(T, name, 2, LM_PREFIX_OF_2_##T)
 #else
-#define LM_NARROW_VERSIONS(n, T, name) LM_NARROW_VERSION##n(T, name, 2, "_ZGVbN2")
+#define LM_NARROW_VERSIONS(n, T, name) LM_NARROW_VERSION##n(T, name, 2, LM_PREFIX_OF_2_##T)
 #endif
 
 #define LM_VECTOR_FUNCTION1(T, name) \
