@@ -1,8 +1,8 @@
 """Compare with peers, side by side: ``python -m benchmarks --python peers=/path/to/python --only 'fused*'``.
 
 Every package runs in a process of its own; they take turns, a short block of calls each, round after round, so that a machine that
-becomes slower becomes slower for all. A time is the median of all calls. Calls of Lamella check their arguments, those of PyTensor trust
-them, and JAX is given arrays of its own.
+becomes slower becomes slower for all. A time is the median of all calls; a ratio is the median of those of single rounds. Calls of Lamella
+check their arguments, those of PyTensor trust them, and JAX is given arrays of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import importlib.util
+import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -33,9 +34,13 @@ def _seconds(value: float | None) -> str:
 
 
 def _ratio(found: dict[str, Measured], threads: int) -> str:
-    ours = found["lamella"].call.get(threads) if "lamella" in found else None
-    others = [m.call[threads] for peer, m in found.items() if peer != "lamella" and threads in m.call]
-    return f"{min(others) / ours:.2f}" if ours and others else "-"
+    """Compare what was measured in the same round: a machine that becomes slower between rounds changes both."""
+    ours = found["lamella"].turns.get(threads) if "lamella" in found else None
+    others = [m for peer, m in found.items() if peer != "lamella" and threads in m.call]
+    if not ours or not others:
+        return "-"
+    best = min(others, key=lambda measured: measured.call[threads])
+    return f"{statistics.median([b / a for a, b in zip(ours, best.turns[threads], strict=False)]):.2f}"
 
 
 def _row(workload: Workload, found: dict[str, Measured], threads: Sequence[int]) -> list[str]:

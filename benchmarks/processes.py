@@ -38,6 +38,8 @@ class Measured:
     ----------
     call
         The median time of a call, by the number of threads.
+    turns
+        The median time of a call in each turn, by the number of threads.
     cold, warm
         The time to the first result, with nothing in the cache, and in a new process with what that left there: the median of some.
     start
@@ -49,6 +51,7 @@ class Measured:
     """
 
     call: dict[int, float] = attrs.Factory(dict)
+    turns: dict[int, list[float]] = attrs.Factory(dict)
     cold: float | None = None
     warm: float | None = None
     start: float | None = None
@@ -158,6 +161,7 @@ def measure(
     for count in threads:
         workers = [_Worker(peer, python, folder, count) for peer, python in able.items()]
         times: dict[str, list[float]] = {peer: [] for peer in able}
+        turns: dict[str, list[float]] = {peer: [] for peer in able}
         cores: dict[str, list[float]] = {peer: [] for peer in able}
         for worker in workers:
             worker.ask("start")
@@ -165,12 +169,15 @@ def measure(
         for _ in range(rounds):
             for worker in workers:
                 answer = worker.ask("measure", 0.1)
-                times[worker.peer] += answer.get("times", ())
+                if "times" in answer:
+                    times[worker.peer] += answer["times"]
+                    turns[worker.peer].append(statistics.median(answer["times"]))
                 cores[worker.peer] += [answer["cores"]] if "cores" in answer else []
         for worker in workers:
             worker.close()
         for peer, measured in times.items():
             if measured:
                 found[peer].call[count] = statistics.median(measured)
+                found[peer].turns[count] = turns[peer]
                 found[peer].cores[count] = statistics.median(cores[peer])
     return found
