@@ -80,7 +80,7 @@ static LM_BESIDE int step1(lm_call *const call, void *const *const operands)
 
 LM_INLINE void element2(double *const o0, const double i0)
 {
-    const double t0 = lm_exp(i0);
+    const double t0 = exp(i0);
     *o0 = t0;
 }
 

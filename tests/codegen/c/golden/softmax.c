@@ -48,7 +48,7 @@ LM_ALONE void pass0(const lm_int n, double *const z_row, const double *const x_r
 #pragma omp simd
     for (lm_int i = 0; i < n; ++i) {
         const double x = x_row[i];
-        z_row[i] = lm_exp(x - greatest);
+        z_row[i] = exp(x - greatest);
     }
 }
 

@@ -29,13 +29,12 @@ class _Parts:
 
     c: CDType
     computed: str
-    exp: str
+    f: str
 
     @classmethod
     def of(cls, unit: Unit, dtype: str) -> _Parts:
         unit.need("maths", *{"float64": ["exponential"], "float16": ["half"]}.get(dtype, []))
-        is_double = dtype == "float64"
-        return cls(C_DTYPES[dtype], "float64" if is_double else "float32", "lm_exp" if is_double else "expf")
+        return cls(C_DTYPES[dtype], "float64" if dtype == "float64" else "float32", "" if dtype == "float64" else "f")
 
     @property
     def type(self) -> str:
@@ -75,7 +74,7 @@ def softmax(op: Softmax, step: Step) -> None:
     (x,) = step.inputs
     parts = _Parts.of(step.unit, x.type.dtype)
     shift = (parts.type, "greatest")
-    term = f"{parts.exp}(x - greatest)"
+    term = f"exp{parts.f}(x - greatest)"
     greatest = parts.greatest(step.unit)
     if x.type.dtype == "float16":
         # What would be stored has lost digits: exponentials are computed a second time.
@@ -143,8 +142,7 @@ def _logarithm(unit: Unit, parts: _Parts) -> str:
     """
     greatest = parts.greatest(unit)
     shift, attained = (parts.type, "shift"), (parts.type, "attained")
-    # Chosen by a number: of a function that the compiler does not know, it calls no vector version in one branch only.
-    rest = parts.function(unit, f"(x != attained) * {parts.exp}(x - shift)", [shift, attained], "rest")
+    rest = parts.function(unit, f"x == attained ? 0 : exp{parts.f}(x - shift)", [shift, attained], "rest")
     of_rest = Producer(rest, parts.c.name, (shift, attained))
     sum_of_rest = add_total(unit, Reduction(Add(), parts.computed, "float64", 0), of_rest)
     number = unit.kernel(

@@ -119,10 +119,7 @@ def library_function(op: ScalarOp[Any], loop: ScalarLoop, operands: Operands, bo
     if loop.operand.kind == "c" and type(op) in _FADDEEVA:
         return complex_function(_LIBRARY[type(op)], loop, operands, body, "faddeeva")
     _require_float(op, loop)
-    if isinstance(op, Exp) and loop.operand.name == "float64":
-        body.need("exponential")
-        return f"lm_exp({operands[0]})"
-    body.need("maths")
+    body.need("exponential" if isinstance(op, Exp) and loop.operand.name == "float64" else "maths")
     return f"{_LIBRARY[type(op)]}{'' if loop.operand.name == 'float64' else 'f'}({', '.join(operands)})"
 
 

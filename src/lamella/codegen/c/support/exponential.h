@@ -1,18 +1,16 @@
-/* The exponential function of doubles, off by at most 0.6 units in the last place (subnormal results 0.8), where vectors have 512 bits: there
-   a table fits into one of them. The C library's looks its table up in memory. */
+/* The version of exp that loops over doubles call where vectors have 512 bits, in the place of the C library's. A table fits into one of them;
+   the other looks its table up in memory, and is off by 3 units in the last place, this one by 0.6 (subnormal results by 0.8). */
 
 #if defined(LM_WIDE) && LM_WIDE == 8
 
 #define LM_FMA(x, y, z) ((lm_wide_double)__builtin_ia32_vfmaddpd512_mask(x, y, z, -1, 4))
 #define LM_ALL(x) LM_SPREAD(double, x)
 
-__attribute__((__simd__("notinbranch"), const)) double lm_exp(double);
-
 /* exp(x) = 2**k * exp(r), with k a multiple of 1/8: 2**k by a table of roots (and of what rounding takes away from them, as a share) and by the
    instruction that scales by powers of 2; exp(r) by a polynomial, for abs(r) <= log(2) / 16 (minimax, relative error 3e-18). log(2) is taken in
    two parts, of which the first has few digits, so that its products with k are exact: W. J. Cody and W. Waite, "Software Manual for the
    Elementary Functions" (1980). */
-LM_VERSION(lm_wide_double, lm_exp_wide, LM_WIDE_PREFIX "v_lm_exp", const lm_wide_double x)
+LM_VERSION(lm_wide_double, lm_exp_wide, LM_WIDE_PREFIX "v_exp", const lm_wide_double x)
 {
     const lm_wide_double root = {0x1.0000000000000p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0,
                                  0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0};
@@ -35,12 +33,8 @@ LM_VERSION(lm_wide_double, lm_exp_wide, LM_WIDE_PREFIX "v_lm_exp", const lm_wide
     const lm_wide_double power = __builtin_shuffle(root, place);
     return __builtin_ia32_scalefpd512_mask(LM_FMA(power, less_1, power), k, k, -1, 4);
 }
-LM_NARROW_VERSIONS(1, double, exp)
-LM_VERSION(double, lm_exp_scalar, "lm_exp", const double x) { return lm_exp_wide(LM_ALL(x))[0]; }
 
 #undef LM_FMA
 #undef LM_ALL
 
-#else
-#define lm_exp exp
 #endif
