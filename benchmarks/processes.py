@@ -19,7 +19,7 @@ from benchmarks.workloads import Workload
 __all__ = ["Measured", "measure"]
 
 ROOT = Path(__file__).parent.parent
-_WARM_STARTS = 3
+_WARM_STARTS = 3  # of models
 _THREAD_COUNTS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -115,7 +115,7 @@ def _compile(
     results = {peer: folder / f"{peer}.npz" for peer in pythons}
     warm: dict[str, list[float]] = {peer: [] for peer in pythons}
     starts: dict[str, list[float]] = {peer: [] for peer in pythons}
-    for start in range(1 + _WARM_STARTS):
+    for start in range(1 + (_WARM_STARTS if workload.wrt else 1)):
         for peer, python in pythons.items():
             if found[peer].note:
                 continue
