@@ -65,6 +65,8 @@ class _Worker:
         self.peer = peer
         environment = os.environ | dict.fromkeys(_THREAD_COUNTS, str(threads)) | {"PYTHONPATH": str(ROOT)}
         environment |= PEERS[peer].environment(cache, threads)
+        # What is installed has been compiled to bytecode; so is a checkout, once it was imported.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", peer],
             env=environment,

@@ -225,9 +225,8 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
         unordered = " | ".join([f"__builtin_isunordered({x}, {y})" for x, y in pairs])
         return f"{{ {statement} unordered[j] |= {unordered}; }}"
 
-    # Memory delivers several streams faster than one.
     streams = _STREAMS if producer is None else 1
-    several = combined("lane[j]", "k + j", *[f"k + j + {s}part" for s in ("", "2 * ", "3 * ")[: streams - 1]])
+    several = combined("lane[j]", "k + j", *[f"k + j + {s}apart" for s in ("", "2 * ", "3 * ")[: streams - 1]])
     begin = f"for (int j = 0; j < {lanes}; ++j) lane[j] = first;"
     declared, looked_for, next_segment = f"{acc.computed} lane[{lanes}], total = first;", "", ""
     if extreme is not None:
@@ -261,38 +260,40 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
         for (int j = 0; j < {lanes}; ++j) is_final |= lane[j] == {reduction.final};
         if (is_final) return {reduction.final};"""
     loop = f"""
-    for (k = 0; k < part; k += {lanes})
+    for (; k < begin + steps * by; k += by)
 #pragma omp simd
         for (int j = 0; j < {lanes}; ++j) {several}"""
     if steps:
         loop = f"""
     lm_int segments = 1;
     while (steps / segments > {steps}) segments *= 2;
-    k = 0;
     for (lm_int s = 1; s <= segments; ++s) {{
-        for (const lm_int end = steps * s / segments * {lanes}; k < end; k += {lanes})
+        for (const lm_int end = begin + steps * s / segments * by; k < end; k += by)
 #pragma omp simd
             for (int j = 0; j < {lanes}; ++j) {several}{next_segment}
     }}"""
-    # What is left over of several streams.
     rest = "" if extreme is None else "\n    unordered[0] = total != total;"
     if streams > 1:
         rest += f"""
-    for (k = {streams} * part; k + {lanes} <= n; k += {lanes})
+    for (; k < begin; k += {lanes})
 #pragma omp simd
         for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}"""
-    part = f", part = steps * {lanes}" if streams > 1 or not steps else ""
+    distances = f"    enum {{ by = {lanes} }};"
+    if streams > 1:
+        distances = f"""    const int are_apart = steps >= LM_STEPS_APART;
+    const lm_int apart = are_apart ? steps * {lanes} : {lanes}, by = are_apart ? {lanes} : {streams * lanes};"""
     # Unrolled or made vector code, what is done once would be most of the code.
     return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})
 {{
     {declared}
-    const lm_int steps = n / {streams * lanes}{part};
+    const lm_int steps = n / {streams * lanes}, begin = n - steps * {streams * lanes};
+{distances}
     /* What is left over comes first, where sums are small. */
-    lm_int k = n / {lanes} * {lanes};
+    lm_int k = 0;
 #pragma GCC unroll 1
-    for (; k < n; ++k) total = {combine}(total, {element("k")});
+    for (; k < n % {lanes}; ++k) total = {combine}(total, {element("k")});
     if (n < {lanes}) return total;
     {begin}
     lane[0] = total;{rest}{loop}{looked_for}

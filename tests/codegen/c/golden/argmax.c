@@ -4,77 +4,6 @@ static const lm_type type0 = {LM_FLOAT64, 2, 8, (const lm_int[]){-1, -1}, 0};
 static const lm_type type1 = {LM_INT64, 1, 8, (const lm_int[]){-1}, 0};
 static const lm_type type2 = {LM_FLOAT32, 2, 4, (const lm_int[]){1, -1}, 0};
 
-static inline double combine0(const double acc, const double x)
-{
-    const double t0 = lm_maximum_f64(acc, x);
-    return t0;
-}
-
-static inline double compare0(const double x, const double y) { return x > y ? x : y; }
-
-LM_ALONE double total0(const lm_int n, const double *const x, const double first)
-{
-    double lane[16], total = first;
-    int64_t unordered[16] = {0}, any = 0;
-    const lm_int steps = n / 64, part = steps * 16;
-    /* What is left over comes first, where sums are small. */
-    lm_int k = n / 16 * 16;
-#pragma GCC unroll 1
-    for (; k < n; ++k) total = combine0(total, x[k]);
-    if (n < 16) return total;
-    for (int j = 0; j < 16; ++j) lane[j] = first;
-    lane[0] = total;
-    unordered[0] = total != total;
-    for (k = 4 * part; k + 16 <= n; k += 16)
-#pragma omp simd
-        for (int j = 0; j < 16; ++j) { lane[j] = compare0(lane[j], x[k + j]); unordered[j] |= __builtin_isunordered(x[k + j], x[k + j]); }
-    for (k = 0; k < part; k += 16)
-#pragma omp simd
-        for (int j = 0; j < 16; ++j) { lane[j] = compare0(lane[j], compare0(compare0(x[k + j], x[k + j + part]), compare0(x[k + j + 2 * part], x[k + j + 3 * part]))); unordered[j] |= __builtin_isunordered(x[k + j], x[k + j + part]) | __builtin_isunordered(x[k + j + 2 * part], x[k + j + 3 * part]); }
-#pragma omp simd reduction(|:any)
-    for (int j = 0; j < 16; ++j) any |= unordered[j];
-    if (any) {
-        for (k = 0; x[k] == x[k];) ++k;
-        return x[k];
-    }
-#pragma GCC unroll 1
-    for (int h = 8; h > 0; h /= 2)
-#pragma GCC unroll 1
-        for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
-    return lane[0];
-}
-
-static void row0(const lm_int n, char *const *const rows)
-{
-    const double *const x = (const double *)rows[1];
-    lm_int at = 0;
-    double extreme = total0(n < 1024 ? n : 1024, x, x[0]);
-    for (lm_int i = 1024; i < n; i += 1024) {
-        const double other = total0(n - i < 1024 ? n - i : 1024, x + i, x[i]);
-        if (other > extreme || (other != other && extreme == extreme)) {
-            extreme = other;
-            at = i;
-        }
-    }
-    if (extreme != extreme) {
-        const int j = 0;
-        while (x[at + j] == x[at + j]) ++at;
-        *(int64_t *)rows[0] = at;
-        return;
-    }
-    for (; at + 16 <= n; at += 16) {
-        int any = 0;
-        __builtin_prefetch(x + n + at);
-        __builtin_prefetch(x + n + at + 8);
-#pragma omp simd reduction(|:any)
-        for (int j = 0; j < 16; ++j) any |= (x[at + j] == extreme);
-        if (any) break;
-    }
-    const int j = 0;
-    while (!((x[at + j] == extreme))) ++at;
-    *(int64_t *)rows[0] = at;
-}
-
 LM_ALONE void columns0(
     const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const z, const lm_int apart)
 {
@@ -104,6 +33,80 @@ LM_ALONE void columns0(
                     *(int64_t *)(z + (s + j) * apart) = i + place[j];
                 }
         }
+}
+
+static void row0(const lm_int n, char *const *const rows)
+{
+    const double *const x = (const double *)rows[1];
+    double extreme = x[0];
+    lm_int at = 0;
+    if (n < 32) {
+        for (lm_int k = 1; k < n; ++k) {
+            const double element = x[k];
+            if (element > extreme || (element != element && extreme == extreme)) {
+                extreme = element;
+                at = k;
+            }
+        }
+        *(int64_t *)rows[0] = at;
+        return;
+    }
+    const lm_int ahead = n < 4096 ? n : 4096;
+    /* Where the last step begins: some of its elements may be of the one before, too. */
+    const double *const last = x + n - 32;
+    for (lm_int k = 0, steps; k < n; k += steps * 32) {
+        const double *const begin = x + k;
+        steps = (n - k - 1) / 32 + 1;
+        if (steps > 16384) steps = 16384;
+        double here[8], best = x[0];
+        int64_t place[8] = {0};
+        int64_t unordered[8] = {0}, any = 0;
+        for (int j = 0; j < 8; ++j) here[j] = best;
+        for (lm_int step = 0; step < steps; ++step) {
+            const double *const next = begin + step * 32, *const from = next < last ? next : last;
+            LM_ASK_FOR(from + ahead + 0);
+            LM_ASK_FOR(from + ahead + 8);
+            LM_ASK_FOR(from + ahead + 16);
+            LM_ASK_FOR(from + ahead + 24);
+#pragma omp simd
+            for (int j = 0; j < 8; ++j) {
+                const double x0 = from[0 + j]; const double x1 = from[8 + j]; const double x2 = from[16 + j]; const double x3 = from[24 + j];
+                const double y0 = x0 > x1 ? x0 : x1; const double y2 = x2 > x3 ? x2 : x3;
+                const double y = y0 > y2 ? y0 : y2;
+                const int64_t better = y > here[j] ? (int64_t)step : 0;
+                place[j] = place[j] > better ? place[j] : better;
+                here[j] = y > here[j] ? y : here[j];
+                unordered[j] |= __builtin_isunordered(x0, x1) | __builtin_isunordered(x2, x3);
+            }
+        }
+#pragma omp simd reduction(|:any)
+        for (int j = 0; j < 8; ++j) any |= unordered[j];
+        if (any) {
+            for (at = k; x[at] == x[at];) ++at;
+            *(int64_t *)rows[0] = at;
+            return;
+        }
+#pragma omp simd reduction(max:best)
+        for (int j = 0; j < 8; ++j) best = here[j] > best ? here[j] : best;
+        if (k == 0 || best > extreme) {
+            lm_int first = steps;
+#pragma omp simd reduction(min:first)
+            for (int j = 0; j < 8; ++j) {
+                const lm_int step = here[j] == best ? place[j] : steps;
+                first = step < first ? step : first;
+            }
+            const double *const next = begin + first * 32, *const from = next < last ? next : last;
+            lm_int inside = 32;
+#pragma omp simd reduction(min:inside)
+            for (int j = 0; j < 32; ++j) {
+                const lm_int found = from[j] == best ? j : 32;
+                inside = found < inside ? found : inside;
+            }
+            extreme = best;
+            at = from - x + inside;
+        }
+    }
+    *(int64_t *)rows[0] = at;
 }
 
 static const lm_row_kernel rows0 = {row0, 1, 2, (const lm_int[]){0, 8}, columns0};

@@ -15,24 +15,25 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
     double lane[16], total = first;
     double waiting[64][16];
     int n_waiting = 0;
-    const lm_int steps = n / 64, part = steps * 16;
+    const lm_int steps = n / 64, begin = n - steps * 64;
+    const int are_apart = steps >= LM_STEPS_APART;
+    const lm_int apart = are_apart ? steps * 16 : 16, by = are_apart ? 16 : 64;
     /* What is left over comes first, where sums are small. */
-    lm_int k = n / 16 * 16;
+    lm_int k = 0;
 #pragma GCC unroll 1
-    for (; k < n; ++k) total = combine0(total, x[k]);
+    for (; k < n % 16; ++k) total = combine0(total, x[k]);
     if (n < 16) return total;
     for (int j = 0; j < 16; ++j) lane[j] = first;
     lane[0] = total;
-    for (k = 4 * part; k + 16 <= n; k += 16)
+    for (; k < begin; k += 16)
 #pragma omp simd
         for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], x[k + j]);
     lm_int segments = 1;
     while (steps / segments > 8) segments *= 2;
-    k = 0;
     for (lm_int s = 1; s <= segments; ++s) {
-        for (const lm_int end = steps * s / segments * 16; k < end; k += 16)
+        for (const lm_int end = begin + steps * s / segments * by; k < end; k += by)
 #pragma omp simd
-            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], combine0(combine0(x[k + j], x[k + j + part]), combine0(x[k + j + 2 * part], x[k + j + 3 * part])));
+            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], combine0(combine0(x[k + j], x[k + j + apart]), combine0(x[k + j + 2 * apart], x[k + j + 3 * apart])));
         for (lm_int number = s; number % 2 == 0; number /= 2) {
             --n_waiting;
 #pragma omp simd

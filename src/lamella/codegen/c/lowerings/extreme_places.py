@@ -1,4 +1,4 @@
-"""`Argmax` and `Argmin`: the extreme of each row, then the first place where it is."""
+"""`Argmax` and `Argmin`: the extreme of each row, and the first place where it is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from lamella.codegen.c.step import Step
 from lamella.codegen.c.unit import KERNEL_NAME
 from lamella.ir import Argmax, Argmin, Maximum, Minimum
 
-_BYTES_SEARCHED: Final = 128
-"""Bytes of elements that are looked at before it is seen whether the extreme is one of them."""
+_BYTES_OF_LANES: Final = 64
+"""Bytes of the elements that fill a vector."""
 
-_BLOCK: Final = 1024
-"""Elements of which the extreme is found at a time: only those of one block are searched for the place."""
+_VECTORS: Final = 4
+"""Vectors of a row whose extreme is compared with what came before."""
+
+_ON_THE_WAY: Final = 4096
+"""Elements ahead for which memory is asked, at most: of the next row, mostly."""
 
 _COLUMNS: Final = 512
 """Columns that are gone through side by side."""
@@ -37,9 +40,15 @@ def argmin(op: Argmin, step: Step) -> None:
 def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, ...]) -> None:
     (x,) = step.inputs
     c = x.c
-    sign = ">" if isinstance(extremum, Maximum) else "<"
-    row = step.unit.kernel(_row(c, sign, add_total(step.unit, Reduction(extremum, c.name, c.name, None))), "row")
-    columns = None if c.kind == "c" else step.unit.kernel(_columns(c, sign), "columns")
+    columns = None
+    if c.kind == "c":
+        row = _row_of_complex(c, add_total(step.unit, Reduction(extremum, c.name, c.name, None)))
+    else:
+        if c.name == "float16":
+            step.unit.need("half")
+        row = _row(c, extremum)
+        columns = step.unit.kernel(_columns(c, extremum), "columns")
+    row = step.unit.kernel(row, "row")
     length, x_stride = joined_axes(step, x, axes, "x")
     step.require(f"{length} > 0")
     others = [axis for axis in range(x.ndim) if axis not in axes]
@@ -48,62 +57,125 @@ def _place_of_extreme(step: Step, extremum: Maximum | Minimum, axes: tuple[int, 
     run_rows(step, row, length, operands, columns)
 
 
-def _row(c: CDType, sign: str, total: str) -> str:
-    """Return the function of one row: the extreme of each block, then the place in the first block that has it.
+def _row_of_complex(c: CDType, total: str) -> str:
+    """Return the function of one row of complex numbers: the extreme, then the first place that has it.
 
-    While a block is searched, memory is asked for what comes after the row, which often is the next one.
+    They are ordered by real part, then by imaginary part; where one part is NaN, the number is.
     """
-    element, searched = c.loaded("x[at + j]"), _BYTES_SEARCHED // c.itemsize
-    matches, search = f"({element} == extreme)", ""
-    blocks = f"""    {c.computed} extreme = {total}(n < {_BLOCK} ? n : {_BLOCK}, x, {c.loaded("x[0]")});
-    for (lm_int i = {_BLOCK}; i < n; i += {_BLOCK}) {{
-        const {c.computed} other = {total}(n - i < {_BLOCK} ? n - i : {_BLOCK}, x + i, {c.loaded("x[i]")});
-        if (other {sign} extreme || MISSING(other)) {{
-            extreme = other;
-            at = i;
-        }}
-    }}"""
-    blocks = blocks.replace(" || MISSING(other)", " || (other != other && extreme == extreme)" if c.kind == "f" else "")
-    if c.kind == "f":
-        search = f"""
-    if (extreme != extreme) {{
-        const int j = 0;
-        while ({element} == {element}) ++at;
-        *(int64_t *)rows[0] = at;
-        return;
-    }}"""
-    elif c.kind == "c":
-        # Complex numbers are ordered by real part, then by imaginary part; where one part is NaN, the number is.
-        blocks = f"    const {c.computed} extreme = {total}(n, x, x[0]);"
-        parts = [(f"{element}.{part}", f"extreme.{part}") for part in ("re", "im")]
-        equal, missing = [f"({a} == {b})" for a, b in parts], [f"({a} != {a})" for a, _ in parts]
-        matches = f"({' & '.join(equal)}) | {' | '.join(missing)}"
     return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
 {{
     const {c.storage} *const x = (const {c.storage} *)rows[1];
+    const {c.computed} extreme = {total}(n, x, x[0]);
     lm_int at = 0;
-{blocks}{search}
-    for (; at + {searched} <= n; at += {searched}) {{
-        int any = 0;
-        __builtin_prefetch(x + n + at);
-        __builtin_prefetch(x + n + at + {searched // 2});
-#pragma omp simd reduction(|:any)
-        for (int j = 0; j < {searched}; ++j) any |= {matches};
-        if (any) break;
-    }}
-    const int j = 0;
-    while (!({matches})) ++at;
+    while (!((x[at].re == extreme.re && x[at].im == extreme.im) || x[at].re != x[at].re || x[at].im != x[at].im)) ++at;
     *(int64_t *)rows[0] = at;
 }}"""
 
 
-def _columns(c: CDType, sign: str) -> str:
-    """Return the function of many rows whose elements of one place lie side by side: each has the extreme so far, and its place.
+def _row(c: CDType, extremum: Maximum | Minimum) -> str:
+    """Return the function of one row: each lane of a vector has the extreme so far, and the step of a block of steps at which it came.
 
-    Places inside of a block of so many elements are numbers as short as the elements, so that as many fit in a vector.
+    What is no number is looked for beside, and searched for only where there is some. Nothing else that decides where the processor goes on
+    depends on elements: it would guess wrongly, and be late to read the next row.
     """
-    place = f"int{C_DTYPES['float32'].bits if c.name == 'float16' else c.bits}_t"
-    block = 127 if c.itemsize == 1 else 16384
+    sign, name = _order(extremum)
+    place, most = _places(c)
+    lanes = min(32, _BYTES_OF_LANES // c.itemsize)
+    wide = _VECTORS * lanes
+    xs = [f"x{v}" for v in range(_VECTORS)]
+    loaded = " ".join([f"const {c.computed} {x} = {c.loaded(f'from[{v * lanes} + j]')};" for v, x in enumerate(xs)])
+    best = [f"const {c.computed} y{v} = x{v} {sign} x{v + 1} ? x{v} : x{v + 1};" for v in (0, 2)]
+    asked = "\n".join([f"            LM_ASK_FOR(from + ahead + {v * lanes});" for v in range(_VECTORS)])
+    search, declared, looked_at, is_missing = "", "", "", ""
+    if c.kind == "f":
+        declared = f"\n        {place} unordered[{lanes}] = {{0}}, any = 0;"
+        looked_at = "\n                unordered[j] |= __builtin_isunordered(x0, x1) | __builtin_isunordered(x2, x3);"
+        is_missing = " || (element != element && extreme == extreme)"
+        search = f"""
+#pragma omp simd reduction(|:any)
+        for (int j = 0; j < {lanes}; ++j) any |= unordered[j];
+        if (any) {{
+            for (at = k; {c.loaded("x[at]")} == {c.loaded("x[at]")};) ++at;
+            *(int64_t *)rows[0] = at;
+            return;
+        }}"""
+    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
+{{
+    const {c.storage} *const x = (const {c.storage} *)rows[1];
+    {c.computed} extreme = {c.loaded("x[0]")};
+    lm_int at = 0;
+    if (n < {wide}) {{
+        for (lm_int k = 1; k < n; ++k) {{
+            const {c.computed} element = {c.loaded("x[k]")};
+            if (element {sign} extreme{is_missing}) {{
+                extreme = element;
+                at = k;
+            }}
+        }}
+        *(int64_t *)rows[0] = at;
+        return;
+    }}
+    const lm_int ahead = n < {_ON_THE_WAY} ? n : {_ON_THE_WAY};
+    /* Where the last step begins: some of its elements may be of the one before, too. */
+    const {c.storage} *const last = x + n - {wide};
+    for (lm_int k = 0, steps; k < n; k += steps * {wide}) {{
+        const {c.storage} *const begin = x + k;
+        steps = (n - k - 1) / {wide} + 1;
+        if (steps > {most}) steps = {most};
+        {c.computed} here[{lanes}], best = {c.loaded("x[0]")};
+        {place} place[{lanes}] = {{0}};{declared}
+        for (int j = 0; j < {lanes}; ++j) here[j] = best;
+        for (lm_int step = 0; step < steps; ++step) {{
+            const {c.storage} *const next = begin + step * {wide}, *const from = next < last ? next : last;
+{asked}
+#pragma omp simd
+            for (int j = 0; j < {lanes}; ++j) {{
+                {loaded}
+                {" ".join(best)}
+                const {c.computed} y = y0 {sign} y2 ? y0 : y2;
+                const {place} better = y {sign} here[j] ? ({place})step : 0;
+                place[j] = place[j] > better ? place[j] : better;
+                here[j] = y {sign} here[j] ? y : here[j];{looked_at}
+            }}
+        }}{search}
+#pragma omp simd reduction({name}:best)
+        for (int j = 0; j < {lanes}; ++j) best = here[j] {sign} best ? here[j] : best;
+        if (k == 0 || best {sign} extreme) {{
+            lm_int first = steps;
+#pragma omp simd reduction(min:first)
+            for (int j = 0; j < {lanes}; ++j) {{
+                const lm_int step = here[j] == best ? place[j] : steps;
+                first = step < first ? step : first;
+            }}
+            const {c.storage} *const next = begin + first * {wide}, *const from = next < last ? next : last;
+            lm_int inside = {wide};
+#pragma omp simd reduction(min:inside)
+            for (int j = 0; j < {wide}; ++j) {{
+                const lm_int found = {c.loaded("from[j]")} == best ? j : {wide};
+                inside = found < inside ? found : inside;
+            }}
+            extreme = best;
+            at = from - x + inside;
+        }}
+    }}
+    *(int64_t *)rows[0] = at;
+}}"""
+
+
+def _order(extremum: Maximum | Minimum) -> tuple[str, str]:
+    """Return the comparison that says which of two is better, and the name of the reduction."""
+    return (">", "max") if isinstance(extremum, Maximum) else ("<", "min")
+
+
+def _places(c: CDType) -> tuple[str, int]:
+    """Return a C type of numbers as short as the elements, so that as many fit in a vector, and up to which number it counts places."""
+    return f"int{C_DTYPES['float32'].bits if c.name == 'float16' else c.bits}_t", 127 if c.itemsize == 1 else 16384
+
+
+def _columns(c: CDType, extremum: Maximum | Minimum) -> str:
+    """Return the function of many rows whose elements of one place lie side by side: each has the extreme so far, and its place in a block."""
+    sign, _ = _order(extremum)
+    place, block = _places(c)
 
     def better(x: str, y: str) -> str:
         return f"({x} {sign} {y})" + (f" | (({x} != {x}) & ({y} == {y}))" if c.kind == "f" else "")

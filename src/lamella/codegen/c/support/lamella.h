@@ -17,6 +17,17 @@
 #define LM_LANES(type) (256 / (int)sizeof(type))
 #endif
 
+/* Where several elements of a row are combined at once: from how many steps on they come from equal parts of it. Memory delivers several streams
+   faster than one; but processors of this kind follow one stream through short rows, and would lose four. They are slower for being asked to
+   read what comes next, too. */
+#if defined(__znver1__) || defined(__znver2__) || defined(__znver3__) || defined(__znver4__) || defined(__znver5__)
+#define LM_STEPS_APART 256
+#define LM_ASK_FOR(place) ((void)(place))
+#else
+#define LM_STEPS_APART 0
+#define LM_ASK_FOR(place) __builtin_prefetch(place)
+#endif
+
 /* For functions that are beside the point of a unit, or run once a call and have no loop: compiling them fast matters more.
    They clear the upper halves of vector registers before others run, which at this level is an expensive optimisation: code without
    vectors, such as Python's, would be several times slower for it. */

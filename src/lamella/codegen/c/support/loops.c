@@ -88,32 +88,41 @@ typedef lm_line lm_loose_line __attribute__((aligned(1)));
 #define LM_STREAM_LINE(to, line) __builtin_ia32_movntdq512(to, line)
 #endif
 
-/* Write whole cache lines past the caches. */
-__attribute__((target("avx512f"))) static void lm_stream_lines_512(char *const to, const char *const from, const size_t size)
+/* Write whole cache lines past the caches, and ask memory for as many others: it reads these while it is written to. */
+__attribute__((target("avx512f"))) static void lm_stream_lines_512(
+    char *const to, const char *const from, const size_t size, const int n_next, const char *const *const next)
 {
-    for (size_t i = 0; i < size; i += 64) LM_STREAM_LINE((lm_line *)(to + i), *(const lm_loose_line *)(from + i));
+    for (size_t i = 0; i < size; i += 64) {
+        for (int k = 0; k < n_next; ++k) __builtin_prefetch(next[k] + i);
+        LM_STREAM_LINE((lm_line *)(to + i), *(const lm_loose_line *)(from + i));
+    }
 }
 
-static void lm_stream_lines_128(char *const to, const char *const from, const size_t size)
+static void lm_stream_lines_128(
+    char *const to, const char *const from, const size_t size, const int n_next, const char *const *const next)
 {
-    for (size_t i = 0; i < size; i += 64)
-        for (size_t k = i; k < i + 64; k += 16)
-            _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(from + k)));
+    for (size_t i = 0; i < size; i += 64) {
+        for (int k = 0; k < n_next; ++k) __builtin_prefetch(next[k] + i);
+        for (size_t j = i; j < i + 64; j += 16)
+            _mm_stream_si128((__m128i *)(to + j), _mm_loadu_si128((const __m128i *)(from + j)));
+    }
 }
 #endif
 
-/* Write memory past the caches, but for parts of cache lines. */
-static void lm_stream(char *const to, const char *const from, const size_t size)
+/* Write memory past the caches, but for parts of cache lines; `next` are places that will be read. */
+static void lm_stream(
+    char *const to, const char *const from, const size_t size, const int n_next, const char *const *const next)
 {
 #if defined(__x86_64__)
     size_t first = (size_t)(-(uintptr_t)to & 63);
     if (first > size) first = size;
     const size_t lines = (size - first) & ~(size_t)63, end = first + lines;
     memcpy(to, from, first);
-    if (__builtin_cpu_supports("avx512f")) lm_stream_lines_512(to + first, from + first, lines);
-    else lm_stream_lines_128(to + first, from + first, lines);
+    if (__builtin_cpu_supports("avx512f")) lm_stream_lines_512(to + first, from + first, lines, n_next, next);
+    else lm_stream_lines_128(to + first, from + first, lines, n_next, next);
     memcpy(to + end, from + end, size - end);
 #else
+    (void)n_next, (void)next;
     memcpy(to, from, size);
 #endif
 }
@@ -129,9 +138,15 @@ static void lm_run_streamed(const lm_nested *const nested, const lm_int m, char 
         if (size == 0) size = most;
         if (size > m - i) size = m - i;
         char *at[nested->n];
-        for (int k = 0; k < nested->n; ++k) at[k] = k < n_out ? blocks[k] : data[k] + i * step[k];
+        const char *next[nested->n];
+        int n_next = 0;
+        for (int k = 0; k < nested->n; ++k) {
+            at[k] = k < n_out ? blocks[k] : data[k] + i * step[k];
+            if (k >= n_out && step[k] > 0 && step[k] <= itemsize) next[n_next++] = at[k] + size * step[k];
+        }
         nested->kernel(size, at, step);
-        for (int k = 0; k < n_out; ++k) lm_stream(data[k] + i * itemsize, blocks[k], (size_t)(size * itemsize));
+        for (int k = 0; k < n_out; ++k)
+            lm_stream(data[k] + i * itemsize, blocks[k], (size_t)(size * itemsize), k == 0 ? n_next : 0, next);
     }
 }
 

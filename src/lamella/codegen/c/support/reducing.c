@@ -13,10 +13,12 @@
 /* Bytes of elements that are computed at once. */
 #define LM_COMPUTED_BYTES 16384
 
-/* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones are on their way from memory. The
-   processor, which sees by itself what will be read, begins anew at each page. */
+/* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones, which are asked for, are on their way
+   from memory: the processor, which sees by itself what will be read, begins anew at each page. Some are slower for being asked; these read
+   on by themselves while a tile is computed, if it is short. */
 #define LM_FAR 131072
 #define LM_ON_THE_WAY 512
+#define LM_SHORT_TILE 256
 
 #define LM_LARGEST_ITEM 16
 
@@ -45,7 +47,8 @@ typedef struct {
     char *partial;   /* accumulators of the pieces; NULL where each piece has a part of the others to itself */
     lm_int partial_size;
     lm_int tile;     /* elements that are computed at once */
-    int is_far;      /* whether elements come from memory */
+    lm_int tile_of_columns; /* the same where columns have an accumulator each */
+    int asks_memory; /* whether what is computed next is asked for */
     const lm_int *place; /* for each output, where in the accumulators of a piece its own are; -1 for elements as such */
 } lm_reducing;
 
@@ -217,11 +220,20 @@ static void lm_gather(
         copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
 }
 
-/* Compute elements that lie one behind another; what is `far` is asked for before it is needed. */
-static void lm_compute_run(
-    const lm_reducer *const how, const int far, lm_int n, const int n_operands, char **const place, const lm_int *const inner)
+static int lm_reads_ahead(void)
 {
-    for (; far && n > LM_ON_THE_WAY; n -= LM_ON_THE_WAY) {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("amd") != 0;
+#else
+    return 0;
+#endif
+}
+
+/* Compute elements that lie one behind another, and ask memory for the next ones, if that is to be. */
+static void lm_compute_run(
+    const lm_reducer *const how, const int asks, lm_int n, const int n_operands, char **const place, const lm_int *const inner)
+{
+    for (; asks && n > LM_ON_THE_WAY; n -= LM_ON_THE_WAY) {
         for (int k = how->n_results; k < n_operands; ++k) {
             const lm_int size = inner[k] <= LM_LARGEST_ITEM ? LM_ON_THE_WAY * inner[k] : 0;
             for (lm_int byte = 0; byte < size; byte += LM_ALIGNMENT) __builtin_prefetch(place[k] + size + byte);
@@ -266,7 +278,7 @@ static void lm_compute_tile(
     }
     int joined = 1;
     for (int k = 0; k < n_operands; ++k) joined = joined && outer[k] == n * inner[k];
-    if (joined || m == 1) lm_compute_run(how, r->is_far, n * m, n_operands, place, inner);
+    if (joined || m == 1) lm_compute_run(how, r->asks_memory, n * m, n_operands, place, inner);
     else if (lm_are_short_rows(how->n_results, n_operands, n, m, outer, inner))
         lm_run_short_rows(how->elements, how->n_results, n_operands, how->sizes, n, m, place, outer, inner);
     else
@@ -314,10 +326,11 @@ static void lm_reduce_plane(
     const int along = lm_all_reduce(r, r->depth - 1, 0);
     const lm_int strip = n < LM_STRIP || along ? n : LM_STRIP;
     /* Several rows are added to accumulators at once. A vector is cut into equal tiles, in a number of which totals have no odd one. */
-    const lm_int most = is_direct ? strip : lm_all_reduce(r, r->depth - 1, 1) ? r->tile / 4 : r->tile;
+    const int kept = lm_all_reduce(r, r->depth - 1, 1);
+    const lm_int tile = kept ? r->tile_of_columns : r->tile, most = is_direct ? strip : kept ? tile / 4 : tile;
     lm_int width = strip;
     while (width > most) width = along ? lm_rounded_up((width + 1) / 2, 16) : most;
-    const lm_int height = is_direct ? m : r->tile / width;
+    const lm_int height = is_direct ? m : tile / width;
     const lm_reduction *const only = lm_may_be_final(how) && across[0] == 0 && down[0] == 0 ? how->outputs[0].reduction : NULL;
 
     char *at[r->n];
@@ -642,8 +655,10 @@ static int lm_reduce(
     }
     lm_int size = 0;
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
-    r.is_far = total >= LM_FAR;
-    r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < 256 ? 256 : LM_COMPUTED_BYTES / size, 64);
+    r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < LM_SHORT_TILE ? LM_SHORT_TILE : LM_COMPUTED_BYTES / size, 64);
+    const int is_far = total >= LM_FAR;
+    r.tile_of_columns = is_far && lm_reads_ahead() ? LM_SHORT_TILE : r.tile;
+    r.asks_memory = is_far && !lm_reads_ahead();
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
     const int status = lm_reduce_nest(call, &r);
     if (unlocked != NULL) call->serve->lock(unlocked);
