@@ -235,13 +235,14 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
 #pragma omp simd reduction(|:any)
     for (int j = 0; j < {lanes}; ++j) any |= unordered[j];
     if (any) {{
+        if (first != first) return first;
         for (k = 0; x[k] == x[k];) ++k;
         return x[k];
     }}"""
-    steps = 0
+    segment = 0
     if reduction.is_ordered:
         # Totals of 1, 2, 4, ... segments wait for their like, as the digits of a binary counter do.
-        steps = _STEPS_OF_SUMS
+        segment = _STEPS_OF_SUMS
         declared += f"\n    {acc.computed} waiting[64][{lanes}];\n    int n_waiting = 0;"
         next_segment = f"""
         for (lm_int number = s; number % 2 == 0; number /= 2) {{
@@ -253,7 +254,7 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
         memcpy(waiting[n_waiting++], lane, sizeof(lane));
         {begin}"""
     elif reduction.final is not None and producer is None:
-        steps = _STEPS_BEFORE_LOOKING
+        segment = _STEPS_BEFORE_LOOKING
         next_segment = f"""
         int is_final = 0;
 #pragma omp simd reduction(|:is_final)
@@ -263,23 +264,22 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
     for (; k < begin + steps * by; k += by)
 #pragma omp simd
         for (int j = 0; j < {lanes}; ++j) {several}"""
-    if steps:
+    if segment:
         loop = f"""
     lm_int segments = 1;
-    while (steps / segments > {steps}) segments *= 2;
+    while (steps / segments > {segment}) segments *= 2;
     for (lm_int s = 1; s <= segments; ++s) {{
         for (const lm_int end = begin + steps * s / segments * by; k < end; k += by)
 #pragma omp simd
             for (int j = 0; j < {lanes}; ++j) {several}{next_segment}
     }}"""
     rest = "" if extreme is None else "\n    unordered[0] = total != total;"
+    distances = f"    enum {{ by = {lanes} }};"
     if streams > 1:
         rest += f"""
     for (; k < begin; k += {lanes})
 #pragma omp simd
         for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}"""
-    distances = f"    enum {{ by = {lanes} }};"
-    if streams > 1:
         distances = f"""    const int are_apart = steps >= LM_STEPS_APART;
     const lm_int apart = are_apart ? steps * {lanes} : {lanes}, by = are_apart ? {lanes} : {streams * lanes};"""
     # Unrolled or made vector code, what is done once would be most of the code.
@@ -290,7 +290,7 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
     {declared}
     const lm_int steps = n / {streams * lanes}, begin = n - steps * {streams * lanes};
 {distances}
-    /* What is left over comes first, where sums are small. */
+    /* What does not fill a step comes first, where sums are small. */
     lm_int k = 0;
 #pragma GCC unroll 1
     for (; k < n % {lanes}; ++k) total = {combine}(total, {element("k")});

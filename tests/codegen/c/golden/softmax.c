@@ -18,7 +18,7 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
     const lm_int steps = n / 64, begin = n - steps * 64;
     const int are_apart = steps >= LM_STEPS_APART;
     const lm_int apart = are_apart ? steps * 16 : 16, by = are_apart ? 16 : 64;
-    /* What is left over comes first, where sums are small. */
+    /* What does not fill a step comes first, where sums are small. */
     lm_int k = 0;
 #pragma GCC unroll 1
     for (; k < n % 16; ++k) total = combine0(total, x[k]);
@@ -35,6 +35,7 @@ LM_ALONE double total0(const lm_int n, const double *const x, const double first
 #pragma omp simd reduction(|:any)
     for (int j = 0; j < 16; ++j) any |= unordered[j];
     if (any) {
+        if (first != first) return first;
         for (k = 0; x[k] == x[k];) ++k;
         return x[k];
     }
@@ -68,7 +69,7 @@ LM_ALONE double total1(const lm_int n, const double *const x, const double first
     const lm_int steps = n / 64, begin = n - steps * 64;
     const int are_apart = steps >= LM_STEPS_APART;
     const lm_int apart = are_apart ? steps * 16 : 16, by = are_apart ? 16 : 64;
-    /* What is left over comes first, where sums are small. */
+    /* What does not fill a step comes first, where sums are small. */
     lm_int k = 0;
 #pragma GCC unroll 1
     for (; k < n % 16; ++k) total = combine1(total, x[k]);

@@ -212,6 +212,19 @@ def test_places_of_extremes_in_rows_and_columns(dtype: str) -> None:
                     np.testing.assert_array_equal(found, wanted, err_msg=f"{shape}, {layout}")
 
 
+def test_an_extreme_that_is_no_number_stays_so_in_all_that_follows() -> None:
+    m = lt.matrix("m")
+    outputs = [f(z, axis=axis) for f in (lt.max, lt.min) for z in (m, -m) for axis in (0, 1, None)]
+    run = compiled([m], outputs)
+    for shape in ((3000, 300), (40, 5000), (300, 20)):
+        values = whole_numbers(shape)
+        values[0, 0] = np.nan
+        expected = [f(z, axis=axis) for f in (np.max, np.min) for z in (values, -values) for axis in (0, 1, None)]
+        for layout in MEMORY_LAYOUTS:
+            for found, wanted in zip(run([in_layout(values, layout)]), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted, err_msg=f"{shape}, {layout}")
+
+
 def test_truth_values_are_looked_at_until_one_decides() -> None:
     """Where it is, whether elements are read or computed, and whether threads share them."""
     x = lt.vector("x")

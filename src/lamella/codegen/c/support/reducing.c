@@ -15,8 +15,9 @@
 
 /* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones, which are asked for, are on their way
    from memory: the processor, which sees by itself what will be read, begins anew at each page. Some are slower for being asked; these read
-   on by themselves while a tile is computed, if it is short. */
+   on by themselves while a tile is computed, if it is short, from so many elements on. */
 #define LM_FAR 131072
+#define LM_VERY_FAR 1048576
 #define LM_ON_THE_WAY 512
 #define LM_SHORT_TILE 256
 
@@ -657,7 +658,7 @@ static int lm_reduce(
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
     r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < LM_SHORT_TILE ? LM_SHORT_TILE : LM_COMPUTED_BYTES / size, 64);
     const int is_far = total >= LM_FAR;
-    r.tile_of_columns = is_far && lm_reads_ahead() ? LM_SHORT_TILE : r.tile;
+    r.tile_of_columns = total >= LM_VERY_FAR && lm_reads_ahead() ? LM_SHORT_TILE : r.tile;
     r.asks_memory = is_far && !lm_reads_ahead();
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
     const int status = lm_reduce_nest(call, &r);
