@@ -185,6 +185,7 @@ CORE: Final = (
 _OF_PYTHON: Final = (
     "sorting.c",
     "small_products.c",
+    "narrow_products.c",
     "blas.c",
     "scipy_blas.c",
     "host.h",

@@ -99,6 +99,7 @@ static int lm_add_matrix_vector(
     lm_call *const call, const lm_blas_routines *const blas, const lm_int itemsize, const lm_matrix y, const void *const alpha,
     lm_matrix a, lm_matrix x)
 {
+    if (lm_multiply_narrow(call, blas->dtype, y, alpha, x, lm_transposed(a))) return 0;
     void *packed[2] = {NULL, NULL};
     char trans;
     int leading, by = lm_increment(x.rows, x.row_stride, itemsize);

@@ -1,0 +1,86 @@
+"""Products of a vector and a matrix of few columns, whose rows go by once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import lamella.tensor as lt
+from lamella.codegen import Entry
+from lamella.ir import Dot, Gemv
+from tests.codegen.agreement import compiled
+
+Array = npt.NDArray[Any]
+
+v, m = lt.vector("v"), lt.matrix("m")
+start, factor = lt.vector("start"), lt.scalar("factor")
+single = [lt.tensor("w", dtype="float32", shape=(None,)), lt.tensor("n", dtype="float32", shape=(None, None))]
+
+
+@pytest.fixture(scope="module")
+def function() -> Entry:
+    added = Gemv()(start, factor, m.T, v, lt.constant(2.0))
+    return compiled([v, m, *single, start, factor], [Dot()(v, m), Dot()(*single), added])
+
+
+def _laid_out(array: Array, way: str) -> Array:
+    """Return an array of its own size, so that a tool which watches memory sees what is read behind it."""
+    if way == "part":
+        return np.pad(array, ((0, 0), (0, 3)), constant_values=np.nan)[:, : array.shape[1]]
+    if way == "columns":
+        return np.asfortranarray(array)
+    if way == "reversed":
+        return np.ascontiguousarray(array[::-1])[::-1]
+    if way == "repeated":
+        return np.broadcast_to(array[:1], array.shape)
+    return np.ascontiguousarray(array)
+
+
+@settings(max_examples=100)
+@given(
+    st.integers(0, 400),
+    st.integers(0, 140),
+    st.sampled_from(["rows", "rows", "part", "columns", "reversed", "repeated"]),
+    st.integers(0, 99),
+)
+@example(64, 12, "rows", 0)
+@example(64, 13, "part", 0)
+@example(1000, 100, "rows", 0)
+@example(129, 128, "part", 0)
+@example(65, 255, "rows", 0)
+def test_every_size(function: Entry, rows: int, columns: int, way: str, seed: int) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    rng = np.random.default_rng(seed)
+    x, begun = rng.integers(-9, 10, rows).astype(float), rng.integers(-9, 10, columns).astype(float)
+    a = _laid_out(rng.integers(-9, 10, (rows, columns)).astype(float), way)
+    halves = [x.astype("float32"), _laid_out(a.astype("float32"), way)]
+    product, narrow, added = function([x, a, *halves, begun, np.array(-3.0)])
+    np.testing.assert_array_equal(product, x @ a, strict=True)
+    np.testing.assert_array_equal(narrow, (x @ a).astype("float32"), strict=True)
+    np.testing.assert_array_equal(added, 2 * begun - 3 * (x @ a), strict=True)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [0, 150, 199])
+def test_a_number_that_is_none_spoils_its_column_only(function: Entry, special: float, row: int) -> None:
+    x, a = np.ones(200), np.ones((200, 20))
+    a[row, 7] = special
+    found = function([x, a, x.astype("float32"), a.astype("float32"), np.zeros(20), np.array(1.0)])
+    expected = np.full(20, 200.0)
+    expected[7] = special
+    for result in found:
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_errors_of_long_sums(function: Entry) -> None:
+    """They are no greater than NumPy's."""
+    rng = np.random.default_rng(0)
+    x, a = rng.uniform(size=20_000).astype("float32"), rng.uniform(size=(20_000, 50)).astype("float32")
+    exact = x.astype(float) @ a.astype(float)
+    found = function([x.astype(float), a.astype(float), x, a, np.zeros(50), np.array(1.0)])[1]
+    assert np.abs(found - exact).sum() <= 1.2 * np.abs(x @ a - exact).sum()
