@@ -13,10 +13,12 @@
 #define LM_SHARED_TIME 100e6
 #define LM_PART_TIME 50e6
 
-/* Bytes that a pass writes from which on it writes past the caches (they are not read first, then, as what is written to a cache is);
-   those that a block of it writes. */
+/* Bytes that a pass writes from which on it writes past the caches (they are not read first, then, as what is written to a cache is), and those
+   that follow each other, at least; those that a block of it writes; and how far ahead of it memory is asked for what is read. */
 #define LM_STREAMED ((lm_int)4 << 20)
-#define LM_STREAMED_BLOCK 4096
+#define LM_STREAMED_ROW 4096
+#define LM_STREAMED_BLOCK 1024
+#define LM_STREAMED_AHEAD 4096
 
 /* Whether axis `a` lies outside of axis `b`, by the first operand that can tell; -1 where none can. */
 static int lm_is_outer(const int a, const int b, const int n, const lm_int *const *const strides)
@@ -142,7 +144,7 @@ static void lm_run_streamed(const lm_nested *const nested, const lm_int m, char 
         int n_next = 0;
         for (int k = 0; k < nested->n; ++k) {
             at[k] = k < n_out ? blocks[k] : data[k] + i * step[k];
-            if (k >= n_out && step[k] > 0 && step[k] <= itemsize) next[n_next++] = at[k] + size * step[k];
+            if (k >= n_out && step[k] > 0 && step[k] <= itemsize) next[n_next++] = at[k] + LM_STREAMED_AHEAD;
         }
         nested->kernel(size, at, step);
         for (int k = 0; k < n_out; ++k)
@@ -238,7 +240,7 @@ static int lm_n_streamed(const lm_loop *const loop, const lm_nested *const neste
 #endif
     if (loop->itemsize == 0 || nested->total * loop->itemsize * loop->n_out < LM_STREAMED) return 0;
     const lm_int *const step = nested->step + (nested->depth - 1) * loop->n;
-    if (nested->length[nested->depth - 1] * loop->itemsize < LM_STREAMED_BLOCK) return 0;
+    if (nested->length[nested->depth - 1] * loop->itemsize < LM_STREAMED_ROW) return 0;
     for (int k = 0; k < loop->n_out; ++k) {
         if (step[k] != loop->itemsize) return 0;
         /* What is read nearby is in the caches anyway. */
