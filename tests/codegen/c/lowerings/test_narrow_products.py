@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import lamella as lm
 import lamella.tensor as lt
 from lamella.codegen import Entry
 from lamella.ir import Dot, Gemv
@@ -53,6 +54,7 @@ def _laid_out(array: Array, way: str) -> Array:
 @example(1000, 100, "rows", 0)
 @example(129, 128, "part", 0)
 @example(65, 255, "rows", 0)
+@example(40_000, 20, "part", 0)  # in parts
 def test_every_size(function: Entry, rows: int, columns: int, way: str, seed: int) -> None:
     """Whole numbers, whose sums are exact in any order."""
     rng = np.random.default_rng(seed)
@@ -84,3 +86,13 @@ def test_errors_of_long_sums(function: Entry) -> None:
     exact = x.astype(float) @ a.astype(float)
     found = function([x.astype(float), a.astype(float), x, a, np.zeros(50), np.array(1.0)])[1]
     assert np.abs(found - exact).sum() <= 1.2 * np.abs(x @ a - exact).sum()
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    rng = np.random.default_rng(2)
+    x, a = rng.normal(size=50_001), rng.normal(size=(50_001, 37))
+    found: list[bytes] = []
+    for threads in (1, 2, 5):
+        with lm.config.override(threads=threads):
+            found.append(lm.function([v, m], lt.dot(v, m))(x, a).tobytes())
+    assert found[1:] == found[:1] * 2
