@@ -13,12 +13,13 @@
 /* Bytes of elements that are computed at once. */
 #define LM_COMPUTED_BYTES 16384
 
-/* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones, which are asked for, are on their way
-   from memory: the processor, which sees by itself what will be read, begins anew at each page. Some are slower for being asked; these read
-   on by themselves while a tile is computed, if it is short, from so many elements on. */
+/* Elements from which on what is read is seldom in a cache; and how many are computed while the next ones are on their way from memory. The
+   processor, which sees by itself what will be read, begins anew at each page. */
 #define LM_FAR 131072
-#define LM_VERY_FAR 1048576
 #define LM_ON_THE_WAY 512
+
+/* Where the processor reads on: elements from which on tiles of columns are short, and how many are computed at once then. */
+#define LM_VERY_FAR 1048576
 #define LM_SHORT_TILE 256
 
 #define LM_LARGEST_ITEM 16
@@ -221,7 +222,8 @@ static void lm_gather(
         copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
 }
 
-static int lm_reads_ahead(void)
+/* Whether the processor reads on while a short tile is computed; asked for what comes next, it would be slower. */
+static int lm_reads_on(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_is("amd") != 0;
@@ -657,9 +659,8 @@ static int lm_reduce(
     lm_int size = 0;
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
     r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < LM_SHORT_TILE ? LM_SHORT_TILE : LM_COMPUTED_BYTES / size, 64);
-    const int is_far = total >= LM_FAR;
-    r.tile_of_columns = total >= LM_VERY_FAR && lm_reads_ahead() ? LM_SHORT_TILE : r.tile;
-    r.asks_memory = is_far && !lm_reads_ahead();
+    r.tile_of_columns = total >= LM_VERY_FAR && lm_reads_on() ? LM_SHORT_TILE : r.tile;
+    r.asks_memory = total >= LM_FAR && !lm_reads_on();
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
     const int status = lm_reduce_nest(call, &r);
     if (unlocked != NULL) call->serve->lock(unlocked);
