@@ -1,8 +1,8 @@
 """Compare with peers, side by side: ``python -m benchmarks --python peers=/path/to/python --only 'fused*'``.
 
 Every package runs in a process of its own; they take turns, a short block of calls each, round after round, so that a machine that
-becomes slower becomes slower for all. A time is the median of all calls; a ratio is the median of those of single rounds. Calls of Lamella
-check their arguments, those of PyTensor trust them, and JAX is given arrays of its own.
+becomes slower becomes slower for all; with one thread, all stay on one processor. A time is the median of all calls; a ratio is the median
+of those of single rounds. Calls of Lamella check their arguments, those of PyTensor trust them, and JAX is given arrays of its own.
 """
 
 from __future__ import annotations

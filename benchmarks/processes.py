@@ -89,6 +89,13 @@ class _Worker:
         answer: dict[str, Any] = json.loads(line) if line else {"failed": "the process ended"}
         return answer
 
+    def stay_on_one_processor(self) -> None:
+        """Let all threads run where those of the other processes do: one processor may be faster than another, or have a busier neighbour."""
+        tasks = Path("/proc", str(self.process.pid), "task")
+        if hasattr(os, "sched_setaffinity") and tasks.exists():
+            for task in tasks.iterdir():
+                os.sched_setaffinity(int(task.name), {max(os.sched_getaffinity(0))})
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -168,6 +175,8 @@ def measure(
         for worker in workers:
             worker.ask("start")
             worker.ask("compile", workload.name, str(folder / "again.npz"))
+            if count == 1:
+                worker.stay_on_one_processor()
         for _ in range(rounds):
             for worker in workers:
                 answer = worker.ask("measure", 0.1)
