@@ -23,6 +23,7 @@ __all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_red
 
 _BYTES_OF_LANES: Final = 128
 _STREAMS: Final = 4
+"""Elements of a row that are combined with a lane at once, and rows that are combined with accumulators of columns."""
 
 _STEPS_OF_SUMS: Final = 8
 """Times that something is added to a lane of a sum before another lane is begun, at most: so that the error is no greater than NumPy's."""

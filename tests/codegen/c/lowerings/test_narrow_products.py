@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,8 +12,7 @@ import lamella.tensor as lt
 from lamella.codegen import Entry
 from lamella.ir import Dot, Gemv
 from tests.codegen.agreement import compiled
-
-Array = npt.NDArray[Any]
+from tests.codegen.c.lowerings.laid_out import laid_out
 
 v, m = lt.vector("v"), lt.matrix("m")
 start, factor = lt.vector("start"), lt.scalar("factor")
@@ -27,19 +23,6 @@ single = [lt.tensor("w", dtype="float32", shape=(None,)), lt.tensor("n", dtype="
 def function() -> Entry:
     added = Gemv()(start, factor, m.T, v, lt.constant(2.0))
     return compiled([v, m, *single, start, factor], [Dot()(v, m), Dot()(*single), added])
-
-
-def _laid_out(array: Array, way: str) -> Array:
-    """Return an array of its own size, so that a tool which watches memory sees what is read behind it."""
-    if way == "part":
-        return np.pad(array, ((0, 0), (0, 3)), constant_values=np.nan)[:, : array.shape[1]]
-    if way == "columns":
-        return np.asfortranarray(array)
-    if way == "reversed":
-        return np.ascontiguousarray(array[::-1])[::-1]
-    if way == "repeated":
-        return np.broadcast_to(array[:1], array.shape)
-    return np.ascontiguousarray(array)
 
 
 @settings(max_examples=100)
@@ -59,8 +42,8 @@ def test_every_size(function: Entry, rows: int, columns: int, way: str, seed: in
     """Whole numbers, whose sums are exact in any order."""
     rng = np.random.default_rng(seed)
     x, begun = rng.integers(-9, 10, rows).astype(float), rng.integers(-9, 10, columns).astype(float)
-    a = _laid_out(rng.integers(-9, 10, (rows, columns)).astype(float), way)
-    halves = [x.astype("float32"), _laid_out(a.astype("float32"), way)]
+    a = laid_out(rng.integers(-9, 10, (rows, columns)).astype(float), way)
+    halves = [x.astype("float32"), laid_out(a.astype("float32"), way)]
     product, narrow, added = function([x, a, *halves, begun, np.array(-3.0)])
     np.testing.assert_array_equal(product, x @ a, strict=True)
     np.testing.assert_array_equal(narrow, (x @ a).astype("float32"), strict=True)

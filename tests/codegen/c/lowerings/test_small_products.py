@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,8 +11,7 @@ import lamella.tensor as lt
 from lamella.codegen import Entry
 from lamella.ir import BatchedDot, Dot
 from tests.codegen.agreement import compiled
-
-Array = npt.NDArray[Any]
+from tests.codegen.c.lowerings.laid_out import laid_out
 
 x, y, stack, other = lt.matrix("x"), lt.matrix("y"), lt.tensor3("stack"), lt.tensor3("other")
 single = [lt.tensor(name, dtype="float32", shape=(None, None)) for name in "ab"]
@@ -24,19 +20,6 @@ single = [lt.tensor(name, dtype="float32", shape=(None, None)) for name in "ab"]
 @pytest.fixture(scope="module")
 def function() -> Entry:
     return compiled([x, y, *single, stack, other], [Dot()(x, y), Dot()(*single), BatchedDot()(stack, other)])
-
-
-def _laid_out(array: Array, way: str) -> Array:
-    """Return an array of its own size, so that a tool which watches memory sees what is read behind it."""
-    if way == "columns":
-        return np.asfortranarray(array)
-    if way == "spaced":
-        return np.repeat(array, 2, axis=1)[:, ::2]
-    if way == "reversed":
-        return np.ascontiguousarray(array[::-1, ::-1])[::-1, ::-1]
-    if way == "repeated":
-        return np.broadcast_to(array[:1], array.shape)
-    return np.ascontiguousarray(array)
 
 
 WAYS = st.sampled_from(["rows", "rows", "columns", "spaced", "reversed", "repeated"])
@@ -51,9 +34,9 @@ WAYS = st.sampled_from(["rows", "rows", "columns", "spaced", "reversed", "repeat
 def test_every_size(function: Entry, m: int, k: int, n: int, one: str, two: str, seed: int) -> None:
     """Whole numbers, whose sums are exact in any order."""
     rng = np.random.default_rng(seed)
-    a = _laid_out(rng.integers(-9, 10, (m, k)).astype(float), one)
-    b = _laid_out(rng.integers(-9, 10, (k, n)).astype(float), two)
-    halves = [_laid_out(array.astype("float32"), way) for array, way in ((a, one), (b, two))]
+    a = laid_out(rng.integers(-9, 10, (m, k)).astype(float), one)
+    b = laid_out(rng.integers(-9, 10, (k, n)).astype(float), two)
+    halves = [laid_out(array.astype("float32"), way) for array, way in ((a, one), (b, two))]
     stacks = [np.array([a, -a]), np.array([b, 2 * b])]
     product, narrow, products = function([a, b, *halves, *stacks])
     np.testing.assert_array_equal(product, a @ b, strict=True)

@@ -16,7 +16,7 @@ _BYTES_OF_LANES: Final = 64
 """Bytes of the elements that fill a vector."""
 
 _VECTORS: Final = 4
-"""Vectors of a row whose extreme is compared with what came before."""
+"""Vectors of a row whose extreme, found two by two, is compared with what came before."""
 
 _ON_THE_WAY: Final = 4096
 """Elements ahead for which memory is asked, at most: of the next row, mostly."""
@@ -78,13 +78,13 @@ def _row(c: CDType, extremum: Maximum | Minimum) -> str:
     What is no number is looked for beside, and searched for only where there is some. Nothing else that decides where the processor goes on
     depends on elements: it would guess wrongly, and be late to read the next row.
     """
-    sign, name = _order(extremum)
+    sign, omp_reduction = _order(extremum)
     place, most = _places(c)
     lanes = min(32, _BYTES_OF_LANES // c.itemsize)
     wide = _VECTORS * lanes
     xs = [f"x{v}" for v in range(_VECTORS)]
     loaded = " ".join([f"const {c.computed} {x} = {c.loaded(f'from[{v * lanes} + j]')};" for v, x in enumerate(xs)])
-    best = [f"const {c.computed} y{v} = x{v} {sign} x{v + 1} ? x{v} : x{v + 1};" for v in (0, 2)]
+    better_of_two = [f"const {c.computed} y{v} = x{v} {sign} x{v + 1} ? x{v} : x{v + 1};" for v in (0, 2)]
     asked = "\n".join([f"            LM_ASK_FOR(from + ahead + {v * lanes});" for v in range(_VECTORS)])
     search, declared, looked_at, is_missing = "", "", "", ""
     if c.kind == "f":
@@ -131,14 +131,14 @@ def _row(c: CDType, extremum: Maximum | Minimum) -> str:
 #pragma omp simd
             for (int j = 0; j < {lanes}; ++j) {{
                 {loaded}
-                {" ".join(best)}
+                {" ".join(better_of_two)}
                 const {c.computed} y = y0 {sign} y2 ? y0 : y2;
                 const {place} better = y {sign} here[j] ? ({place})step : 0;
                 place[j] = place[j] > better ? place[j] : better;
                 here[j] = y {sign} here[j] ? y : here[j];{looked_at}
             }}
         }}{search}
-#pragma omp simd reduction({name}:best)
+#pragma omp simd reduction({omp_reduction}:best)
         for (int j = 0; j < {lanes}; ++j) best = here[j] {sign} best ? here[j] : best;
         if (k == 0 || best {sign} extreme) {{
             lm_int first = steps;
@@ -163,7 +163,7 @@ def _row(c: CDType, extremum: Maximum | Minimum) -> str:
 
 
 def _order(extremum: Maximum | Minimum) -> tuple[str, str]:
-    """Return the comparison that says which of two is better, and the name of the reduction."""
+    """Return the comparison that says which of two is better, and the name that OpenMP has for the reduction."""
     return (">", "max") if isinstance(extremum, Maximum) else ("<", "min")
 
 

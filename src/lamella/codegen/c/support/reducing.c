@@ -222,7 +222,8 @@ static void lm_gather(
         copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
 }
 
-/* Whether the processor reads on while a short tile is computed; asked for what comes next, it would be slower. */
+/* Whether the processor reads on while a short tile is computed; asked for what comes next, it would be slower. (A unit, which is compiled
+   for one processor, has LM_ASK_FOR for that.) */
 static int lm_reads_on(void)
 {
 #if defined(__x86_64__)
