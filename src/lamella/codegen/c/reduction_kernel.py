@@ -22,7 +22,7 @@ from lamella.ir import Add, LogicalAnd, LogicalOr, Maximum, Minimum, Mul, Scalar
 __all__ = ["Producer", "ReducedOutput", "Reduction", "add_combination", "add_reducer", "add_reduction", "add_total"]
 
 _BYTES_OF_LANES: Final = 128
-_STREAMS: Final = 4
+_AT_ONCE: Final = 4
 """Elements of a row that are combined with a lane at once, and rows that are combined with accumulators of columns."""
 
 _STEPS_OF_SUMS: Final = 8
@@ -226,30 +226,37 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
         unordered = " | ".join([f"__builtin_isunordered({x}, {y})" for x, y in pairs])
         return f"{{ {statement} unordered[j] |= {unordered}; }}"
 
-    streams = _STREAMS if producer is None else 1
-    several = combined("lane[j]", "k + j", *[f"k + j + {s}apart" for s in ("", "2 * ", "3 * ")[: streams - 1]])
-    begin = f"for (int j = 0; j < {lanes}; ++j) lane[j] = first;"
-    declared, looked_for, next_segment = f"{acc.computed} lane[{lanes}], total = first;", "", ""
+    at_once = _AT_ONCE if producer is None else 1
+    several = combined("lane[j]", "k + j", *[f"k + j + {s}apart" for s in ("", "2 * ", "3 * ")[: at_once - 1]])
+    begin = "for (int j = 0; j < lanes; ++j) lane[j] = first;"
+    declared, looked_for, next_segment, last_segment = f"{acc.computed} lane[lanes], total = first;", "", "", ""
     if extreme is not None:
-        declared += f"\n    int{acc.bits}_t unordered[{lanes}] = {{0}}, any = 0;"
-        looked_for = f"""
+        declared += f"\n    int{acc.bits}_t unordered[lanes] = {{0}}, any = 0;"
+        looked_for = """
 #pragma omp simd reduction(|:any)
-    for (int j = 0; j < {lanes}; ++j) any |= unordered[j];
-    if (any) {{
+    for (int j = 0; j < lanes; ++j) any |= unordered[j];
+    if (any) {
         if (first != first) return first;
         for (k = 0; x[k] == x[k];) ++k;
         return x[k];
-    }}"""
+    }"""
     segment = 0
     if reduction.is_ordered:
         # Totals of 1, 2, 4, ... segments wait for their like, as the digits of a binary counter do.
         segment = _STEPS_OF_SUMS
-        declared += f"\n    {acc.computed} waiting[64][{lanes}];\n    int n_waiting = 0;"
+        declared += f"\n    {acc.computed} waiting[64][lanes];\n    int n_waiting = 0;"
+        merge_last = f"for (int j = 0; j < lanes; ++j) lane[j] = {merge}(waiting[n_waiting][j], lane[j]);"
+        last_segment = f"""
+    while (n_waiting > 0) {{
+        --n_waiting;
+#pragma omp simd
+        {merge_last}
+    }}"""
         next_segment = f"""
         for (lm_int number = s; number % 2 == 0; number /= 2) {{
             --n_waiting;
 #pragma omp simd
-            for (int j = 0; j < {lanes}; ++j) lane[j] = {merge}(waiting[n_waiting][j], lane[j]);
+            {merge_last}
         }}
         if (s == segments) break;
         memcpy(waiting[n_waiting++], lane, sizeof(lane));
@@ -259,47 +266,49 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
         next_segment = f"""
         int is_final = 0;
 #pragma omp simd reduction(|:is_final)
-        for (int j = 0; j < {lanes}; ++j) is_final |= lane[j] == {reduction.final};
+        for (int j = 0; j < lanes; ++j) is_final |= lane[j] == {reduction.final};
         if (is_final) return {reduction.final};"""
     loop = f"""
     for (; k < begin + steps * by; k += by)
 #pragma omp simd
-        for (int j = 0; j < {lanes}; ++j) {several}"""
+        for (int j = 0; j < lanes; ++j) {several}"""
     if segment:
         loop = f"""
-    lm_int segments = 1;
-    while (steps / segments > {segment}) segments *= 2;
-    for (lm_int s = 1; s <= segments; ++s) {{
-        for (const lm_int end = begin + steps * s / segments * by; k < end; k += by)
+    const lm_int segments = steps / {segment} + 1;
+    for (lm_int s = 1, end = begin + steps % {segment} * by; s <= segments; ++s, end += {segment} * by) {{
+#pragma GCC unroll 1
+        for (; k < end; k += by)
 #pragma omp simd
-            for (int j = 0; j < {lanes}; ++j) {several}{next_segment}
-    }}"""
+            for (int j = 0; j < lanes; ++j) {several}{next_segment}
+    }}{last_segment}"""
     rest = "" if extreme is None else "\n    unordered[0] = total != total;"
-    distances = f"    enum {{ by = {lanes} }};"
-    if streams > 1:
+    widths, apart = f"lanes = {lanes}, at_once = 1, by = lanes", ""
+    if at_once > 1:
+        widths = f"lanes = LM_STREAMS == 1 ? {lanes // 2} : {lanes}, at_once = {at_once}, "
+        widths += "by = LM_STREAMS == 1 ? at_once * lanes : lanes"
+        apart = ", apart = LM_STREAMS == 1 ? lanes : steps * lanes"
         rest += f"""
-    for (; k < begin; k += {lanes})
+    for (; k < begin; k += lanes)
 #pragma omp simd
-        for (int j = 0; j < {lanes}; ++j) {combined("lane[j]", "k + j")}"""
-        distances = f"""    const int are_apart = steps >= LM_STEPS_APART;
-    const lm_int apart = are_apart ? steps * {lanes} : {lanes}, by = are_apart ? {lanes} : {streams * lanes};"""
+        for (int j = 0; j < lanes; ++j) {combined("lane[j]", "k + j")}"""
     # Unrolled or made vector code, what is done once would be most of the code.
-    return f"""LM_ALONE {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
+    kind = "LM_READS" if producer is None and reduction.producer is None else "LM_ALONE"
+    return f"""{kind} {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})
 {{
+    enum {{ {widths} }};
     {declared}
-    const lm_int steps = n / {streams * lanes}, begin = n - steps * {streams * lanes};
-{distances}
+    const lm_int steps = n / (at_once * lanes), begin = n - steps * at_once * lanes{apart};
     /* What does not fill a step comes first, where sums are small. */
     lm_int k = 0;
 #pragma GCC unroll 1
-    for (; k < n % {lanes}; ++k) total = {combine}(total, {element("k")});
-    if (n < {lanes}) return total;
+    for (; k < n % lanes; ++k) total = {combine}(total, {element("k")});
+    if (n < lanes) return total;
     {begin}
     lane[0] = total;{rest}{loop}{looked_for}
 #pragma GCC unroll 1
-    for (int h = {lanes // 2}; h > 0; h /= 2)
+    for (int h = lanes / 2; h > 0; h /= 2)
 #pragma GCC unroll 1
         for (int j = 0; j < h; ++j) lane[j] = {merge}(lane[j], lane[j + h]);
     return lane[0];
@@ -360,14 +369,14 @@ def _add_rows(unit: Unit, reduction: Reduction) -> str:
 def _add_columns(unit: Unit, reduction: Reduction) -> str:
     acc, x = C_DTYPES[reduction.accumulator], reduction.read
     combine = add_combination(unit, reduction, reduction.element)
-    so_far, element = acc.loaded("to[i]"), [reduction.loaded(f"x{s}[i]") for s in range(_STREAMS)]
+    so_far, element = acc.loaded("to[i]"), [reduction.loaded(f"x{s}[i]") for s in range(_AT_ONCE)]
     several = ""
     if reduction.producer is None:
         rows = " ".join(
-            [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_STREAMS)]
+            [f"const {x.storage} *const x{s} = (const {x.storage} *)(x + (r + {s}) * by);" for s in range(_AT_ONCE)]
         )
         several = f"""
-    for (; r + {_STREAMS} <= m; r += {_STREAMS}) {{
+    for (; r + {_AT_ONCE} <= m; r += {_AT_ONCE}) {{
         {rows}
 #pragma omp simd
         for (lm_int i = 0; i < n; ++i) to[i] = {acc.stored(_combined(reduction, combine, so_far, element))};

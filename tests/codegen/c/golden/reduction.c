@@ -10,41 +10,45 @@ static inline double combine0(const double acc, const double x)
     return t0;
 }
 
-LM_ALONE double total0(const lm_int n, const double *const x, const double first)
+LM_READS double total0(const lm_int n, const double *const x, const double first)
 {
-    double lane[16], total = first;
-    double waiting[64][16];
+    enum { lanes = LM_STREAMS == 1 ? 8 : 16, at_once = 4, by = LM_STREAMS == 1 ? at_once * lanes : lanes };
+    double lane[lanes], total = first;
+    double waiting[64][lanes];
     int n_waiting = 0;
-    const lm_int steps = n / 64, begin = n - steps * 64;
-    const int are_apart = steps >= LM_STEPS_APART;
-    const lm_int apart = are_apart ? steps * 16 : 16, by = are_apart ? 16 : 64;
+    const lm_int steps = n / (at_once * lanes), begin = n - steps * at_once * lanes, apart = LM_STREAMS == 1 ? lanes : steps * lanes;
     /* What does not fill a step comes first, where sums are small. */
     lm_int k = 0;
 #pragma GCC unroll 1
-    for (; k < n % 16; ++k) total = combine0(total, x[k]);
-    if (n < 16) return total;
-    for (int j = 0; j < 16; ++j) lane[j] = first;
+    for (; k < n % lanes; ++k) total = combine0(total, x[k]);
+    if (n < lanes) return total;
+    for (int j = 0; j < lanes; ++j) lane[j] = first;
     lane[0] = total;
-    for (; k < begin; k += 16)
+    for (; k < begin; k += lanes)
 #pragma omp simd
-        for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], x[k + j]);
-    lm_int segments = 1;
-    while (steps / segments > 8) segments *= 2;
-    for (lm_int s = 1; s <= segments; ++s) {
-        for (const lm_int end = begin + steps * s / segments * by; k < end; k += by)
+        for (int j = 0; j < lanes; ++j) lane[j] = combine0(lane[j], x[k + j]);
+    const lm_int segments = steps / 8 + 1;
+    for (lm_int s = 1, end = begin + steps % 8 * by; s <= segments; ++s, end += 8 * by) {
+#pragma GCC unroll 1
+        for (; k < end; k += by)
 #pragma omp simd
-            for (int j = 0; j < 16; ++j) lane[j] = combine0(lane[j], combine0(combine0(x[k + j], x[k + j + apart]), combine0(x[k + j + 2 * apart], x[k + j + 3 * apart])));
+            for (int j = 0; j < lanes; ++j) lane[j] = combine0(lane[j], combine0(combine0(x[k + j], x[k + j + apart]), combine0(x[k + j + 2 * apart], x[k + j + 3 * apart])));
         for (lm_int number = s; number % 2 == 0; number /= 2) {
             --n_waiting;
 #pragma omp simd
-            for (int j = 0; j < 16; ++j) lane[j] = combine0(waiting[n_waiting][j], lane[j]);
+            for (int j = 0; j < lanes; ++j) lane[j] = combine0(waiting[n_waiting][j], lane[j]);
         }
         if (s == segments) break;
         memcpy(waiting[n_waiting++], lane, sizeof(lane));
-        for (int j = 0; j < 16; ++j) lane[j] = first;
+        for (int j = 0; j < lanes; ++j) lane[j] = first;
+    }
+    while (n_waiting > 0) {
+        --n_waiting;
+#pragma omp simd
+        for (int j = 0; j < lanes; ++j) lane[j] = combine0(waiting[n_waiting][j], lane[j]);
     }
 #pragma GCC unroll 1
-    for (int h = 8; h > 0; h /= 2)
+    for (int h = lanes / 2; h > 0; h /= 2)
 #pragma GCC unroll 1
         for (int j = 0; j < h; ++j) lane[j] = combine0(lane[j], lane[j + h]);
     return lane[0];

@@ -17,15 +17,22 @@
 #define LM_LANES(type) (256 / (int)sizeof(type))
 #endif
 
-/* Where several elements of a row are combined at once: from how many steps on they come from equal parts of it. Memory delivers several streams
-   faster than one; but processors of this kind follow one stream through short rows, and would lose four. They are slower for being asked to
-   read what comes next, too. */
+/* From how many parts of a row, of equal lengths, elements come that are combined at once. Memory delivers several streams faster than one, and sums
+   in several vectors wait less for each other; but processors of this kind follow best what is read in order, by not too much at a time. They are
+   slower for being asked to read what comes next, too. */
 #if defined(__znver1__) || defined(__znver2__) || defined(__znver3__) || defined(__znver4__) || defined(__znver5__)
-#define LM_STEPS_APART 256
+#define LM_STREAMS 1
 #define LM_ASK_FOR(place) ((void)(place))
 #else
-#define LM_STEPS_APART 0
+#define LM_STREAMS 4
 #define LM_ASK_FOR(place) __builtin_prefetch(place)
+#endif
+
+/* For functions that read rows as they are, of which there is to be one each. */
+#if LM_STREAMS == 1 && defined(__GNUC__) && !defined(__clang__)
+#define LM_READS LM_ALONE __attribute__((target("prefer-vector-width=256")))
+#else
+#define LM_READS LM_ALONE
 #endif
 
 /* For functions that are beside the point of a unit, or run once a call and have no loop: compiling them fast matters more.
