@@ -169,6 +169,7 @@ class _Libraries:
 
 
 CORE: Final = (
+    "processor.c",
     "memory.c",
     "threads.c",
     "short_rows.c",
@@ -186,6 +187,7 @@ _OF_PYTHON: Final = (
     "sorting.c",
     "small_products.c",
     "narrow_products.c",
+    "block_products.c",
     "blas.c",
     "scipy_blas.c",
     "host.h",

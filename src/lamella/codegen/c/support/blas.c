@@ -175,6 +175,8 @@ static int lm_add_product(
         const lm_int *const none[] = {NULL, NULL, NULL};
         if (lm_multiply_small(call, blas->dtype, 0, NULL, none, (const lm_matrix[]){c, a, b})) return 0;
     }
+    const int is_symmetric = fresh && lm_is_transposed(a, b);
+    if (!is_symmetric && lm_multiply_blocks(call, blas->dtype, c, alpha, a, b, fresh)) return 0;
     int c_leading, a_leading, b_leading;
     if (!lm_leading(c.rows, c.columns, c.row_stride, c.column_stride, itemsize, &c_leading)) {
         const lm_matrix left = lm_transposed(b);
@@ -184,7 +186,6 @@ static int lm_add_product(
         lm_leading(c.rows, c.columns, c.row_stride, c.column_stride, itemsize, &c_leading);
     }
     const void *const beta = fresh ? lm_zero_element : blas->one;
-    const int is_symmetric = fresh && lm_is_transposed(a, b);
     void *packed[2] = {NULL, NULL};
     char a_trans, b_trans;
     if (lm_readied(call, &a, itemsize, &a_trans, &a_leading, &packed[0]) < 0) return -1;

@@ -95,7 +95,7 @@ static int lm_multiply_narrow(
     if (b.rows < LM_ENOUGH_ROWS || row < LM_ENOUGH_BYTES || pairs > LM_MOST_VECTORS / 2) return 0;
     if (y.row_stride != itemsize || x.row_stride != itemsize) return 0;
     if (b.column_stride != itemsize || b.row_stride < row) return 0;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("fma")) return 0;
+    if (!lm_has_wide_vectors()) return 0;
     lm_int parts = b.rows * row / LM_NARROW_PART + 1;
     if (parts > LM_MOST_NARROW_PARTS) parts = LM_MOST_NARROW_PARTS;
     _Alignas(64) char sums[parts * LM_BYTES_OF_SUMS];

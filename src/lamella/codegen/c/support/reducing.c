@@ -222,17 +222,6 @@ static void lm_gather(
         copy(n, (char *const[]){to, (char *)from + r * down}, (const lm_int[]){size, across});
 }
 
-/* Whether the processor reads on while a short tile is computed; asked for what comes next, it would be slower. (A unit, which is compiled
-   for one processor, has LM_ASK_FOR for that.) */
-static int lm_reads_on(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_is("amd") != 0;
-#else
-    return 0;
-#endif
-}
-
 /* Compute elements that lie one behind another, and ask memory for the next ones, if that is to be. */
 static void lm_compute_run(
     const lm_reducer *const how, const int asks, lm_int n, const int n_operands, char **const place, const lm_int *const inner)
@@ -660,8 +649,10 @@ static int lm_reduce(
     lm_int size = 0;
     for (int k = 0; k < how->n_results; ++k) size += how->sizes[k];
     r.tile = lm_rounded_up(LM_COMPUTED_BYTES / size < LM_SHORT_TILE ? LM_SHORT_TILE : LM_COMPUTED_BYTES / size, 64);
-    r.tile_of_columns = total >= LM_VERY_FAR && lm_reads_on() ? LM_SHORT_TILE : r.tile;
-    r.asks_memory = total >= LM_FAR && !lm_reads_on();
+    /* AMD's processors read on while a short tile is computed, and are slower for being asked for what comes next. (A unit, which is compiled for
+       one processor, has LM_ASK_FOR for that.) */
+    r.tile_of_columns = total >= LM_VERY_FAR && lm_is_amd() ? LM_SHORT_TILE : r.tile;
+    r.asks_memory = total >= LM_FAR && !lm_is_amd();
     void *const unlocked = total >= LM_LONG_PASS ? call->serve->unlock() : NULL;
     const int status = lm_reduce_nest(call, &r);
     if (unlocked != NULL) call->serve->lock(unlocked);
