@@ -14,10 +14,12 @@ static int lm_multiply_blocks(
 
 enum { LM_TILE_ROWS = 8, LM_TILE_VECTORS = 3, LM_VECTOR_BYTES = 64 };
 
-/* Rows of b that are worked on at a time. Rows of a that panels pass by: about as many as have some bytes, which stay in a cache. */
-#define LM_BLOCK_INNER 384
-#define LM_BLOCK_ROWS 256
-#define LM_BLOCK_BYTES (1 << 22)
+/* Rows of a panel, at most: products that are added up before their sum is added to others. */
+#define LM_PANEL_ROWS 384
+
+/* Rows of a that all panels pass by before others: as many as have some bytes, which stay in a cache; but not fewer than these. */
+#define LM_PASSED_BYTES (1 << 22)
+#define LM_LEAST_PASSED 256
 
 /* Rows of a panel that are written together where elements of b lie side by side in columns. */
 #define LM_TRANSPOSED_ROWS 64
@@ -111,7 +113,7 @@ typedef struct {
     lm_int itemsize, wide; /* of a panel: columns */
     int fresh, by_rows;    /* whether parts are rows of c; else they are columns */
     int parts;
-    lm_int block_rows;
+    lm_int passed; /* rows of a */
     char *panels; /* memory for a panel of each part */
     lm_int panel_size;
 } lm_blocks;
@@ -168,7 +170,7 @@ typedef struct {
 /* The panel that comes as the `number`th of those from column `first` to before `end`: blocks of rows one below the other, then the next columns. */
 static lm_panel lm_panel_at(const lm_blocks *const all, const lm_int number, const lm_int first, const lm_int end)
 {
-    const lm_int inner = all->b.rows, blocks = lm_ceiling(inner, LM_BLOCK_INNER), block = number % blocks;
+    const lm_int inner = all->b.rows, blocks = lm_ceiling(inner, LM_PANEL_ROWS), block = number % blocks;
     lm_panel panel = {.begin = inner * block / blocks, .j = first + number / blocks * all->wide};
     panel.inner = inner * (block + 1) / blocks - panel.begin;
     panel.columns = panel.j >= end ? 0 : end - panel.j < all->wide ? end - panel.j : all->wide;
@@ -220,7 +222,7 @@ static void lm_multiply_blocks_part(void *const data, const int part)
     const lm_int after = grains * (part + 1) / all->parts * grain, end = after < length ? after : length;
     const lm_int rows = all->by_rows ? end : all->c.rows, j = all->by_rows ? 0 : begin, columns = all->by_rows ? all->c.columns : end;
     for (lm_int i = all->by_rows ? begin : 0, last; i < rows; i = last) {
-        last = rows - i < all->block_rows ? rows : i + all->block_rows;
+        last = rows - i < all->passed ? rows : i + all->passed;
         lm_panel panel = lm_panel_at(all, 0, j, columns), next;
         for (lm_int number = 1; panel.columns > 0; ++number, panel = next) {
             next = lm_panel_at(all, number, j, columns);
@@ -244,18 +246,18 @@ static int lm_multiply_blocks(
     }
     const double multiplications = (double)c.rows * (double)c.columns * (double)a.columns;
     if (c.column_stride != itemsize || c.columns < wide || multiplications < LM_LEAST_BLOCKS) return 0;
-    const lm_int fitting = LM_BLOCK_BYTES / (b.rows * itemsize) / LM_TILE_ROWS * LM_TILE_ROWS;
-    const lm_int block_rows = fitting < LM_BLOCK_ROWS ? LM_BLOCK_ROWS : fitting;
+    const lm_int fitting = LM_PASSED_BYTES / (b.rows * itemsize) / LM_TILE_ROWS * LM_TILE_ROWS;
+    const lm_int passed = fitting < LM_LEAST_PASSED ? LM_LEAST_PASSED : fitting;
     if (c.rows < LM_ENOUGH_TILED_ROWS) return 0;
-    if (b.column_stride != itemsize && (c.rows < LM_ENOUGH_TRANSPOSED_ROWS || c.rows > 2 * block_rows)) return 0;
+    if (b.column_stride != itemsize && (c.rows < LM_ENOUGH_TRANSPOSED_ROWS || c.rows > 2 * passed)) return 0;
     lm_blocks all = {
         .c = c, .a = a, .b = b, .alpha = alpha, .itemsize = itemsize, .wide = wide, .fresh = fresh, .by_rows = c.rows > c.columns,
-        .parts = multiplications >= LM_SHARED_BLOCKS ? call->threads : 1, .block_rows = block_rows};
-    all.panel_size = (b.rows < LM_BLOCK_INNER ? b.rows : LM_BLOCK_INNER) * LM_TILE_VECTORS * LM_VECTOR_BYTES;
+        .parts = multiplications >= LM_SHARED_BLOCKS ? call->threads : 1, .passed = passed};
+    all.panel_size = (b.rows < LM_PANEL_ROWS ? b.rows : LM_PANEL_ROWS) * LM_TILE_VECTORS * LM_VECTOR_BYTES;
     char *const memory = malloc((size_t)(all.parts * all.panel_size + LM_VECTOR_BYTES));
     if (memory == NULL) return 0;
     all.panels = memory + LM_VECTOR_BYTES - (uintptr_t)memory % LM_VECTOR_BYTES;
-    void *const unlocked = multiplications >= LM_LONG_PASS ? call->serve->unlock() : NULL;
+    void *const unlocked = call->serve->unlock();
     lm_parallel(call, all.parts, lm_multiply_blocks_part, &all);
     if (unlocked != NULL) call->serve->lock(unlocked);
     free(memory);
