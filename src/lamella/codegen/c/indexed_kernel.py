@@ -220,7 +220,7 @@ class _Loop:
 
         begin, rest, end = self._one_by_one()
         run = self.lanes * _BLOCKS_IN_A_RUN
-        kind = "LM_ONE_BY_ONE" if self.is_cheap else "LM_ALONE"
+        kind = "LM_ONE_BY_ONE" if self.is_cheap else "LM_SHORT_VECTORS"
         # Elsewhere, what is in registers would have to be stored first.
         conditions = [*["are_near"] * self.has_tables, *[f"!alike{k}" for k in self.alike]] if self.is_cheap else []
         in_blocks = "".join([f"{condition} && " for condition in conditions])

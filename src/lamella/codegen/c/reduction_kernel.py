@@ -292,7 +292,7 @@ def _total(unit: Unit, reduction: Reduction, producer: Producer | None) -> str:
 #pragma omp simd
         for (int j = 0; j < lanes; ++j) {combined("lane[j]", "k + j")}"""
     # Unrolled or made vector code, what is done once would be most of the code.
-    kind = "LM_READS" if producer is None and reduction.producer is None else "LM_ALONE"
+    kind = "LM_SHORT_VECTORS" if producer is None and reduction.producer is None else "LM_ALONE"
     return f"""{kind} {acc.computed} {KERNEL_NAME}(const lm_int n, const {read.storage} *const x, const {
         acc.computed
     } first{parameters})

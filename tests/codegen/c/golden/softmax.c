@@ -11,7 +11,7 @@ static inline double combine0(const double acc, const double x)
 
 static inline double compare0(const double x, const double y) { return x > y ? x : y; }
 
-LM_READS double total0(const lm_int n, const double *const x, const double first)
+LM_SHORT_VECTORS double total0(const lm_int n, const double *const x, const double first)
 {
     enum { lanes = LM_STREAMS == 1 ? 8 : 16, at_once = 4, by = LM_STREAMS == 1 ? at_once * lanes : lanes };
     double lane[lanes], total = first;
@@ -60,7 +60,7 @@ static inline double combine1(const double acc, const double x)
     return t0;
 }
 
-LM_READS double total1(const lm_int n, const double *const x, const double first)
+LM_SHORT_VECTORS double total1(const lm_int n, const double *const x, const double first)
 {
     enum { lanes = LM_STREAMS == 1 ? 8 : 16, at_once = 4, by = LM_STREAMS == 1 ? at_once * lanes : lanes };
     double lane[lanes], total = first;
