@@ -53,9 +53,11 @@ PLAIN_SERVICES: Final = {
 }
 """What the plain host does for a unit."""
 
+_PRODUCTS: Final = ("small_products.c", "narrow_products.c", "block_products.c", "blas.c", "plain_blas.c")
+
 _SOURCES: Final = {
-    "add_product": ("small_products.c", "narrow_products.c", "block_products.c", "blas.c", "plain_blas.c"),
-    "products": ("small_products.c", "narrow_products.c", "block_products.c", "blas.c", "plain_blas.c"),
+    "add_product": _PRODUCTS,
+    "products": _PRODUCTS,
     "sort": ("plain_sorting.c",),
 }
 """The services that only some units ask for, and the files that have them."""

@@ -24,7 +24,8 @@ enum { LM_TILE_ROWS = 8, LM_TILE_VECTORS = 3, LM_VECTOR_BYTES = 64 };
 /* Rows of a panel that are written together where elements of b lie side by side in columns. */
 #define LM_TRANSPOSED_ROWS 64
 
-/* Rows of a for which a panel is copied: more of them where elements of b lie side by side in columns, and not so many that it would be copied often. */
+/* Rows of a for which a panel is copied: more of them where elements of b lie side by side in columns, but not so many that it would be
+   copied often. */
 #define LM_ENOUGH_TILED_ROWS 16
 #define LM_ENOUGH_TRANSPOSED_ROWS 64
 
@@ -44,6 +45,15 @@ typedef struct {
     const char *next;
     lm_int down, along;
 } lm_tile;
+
+/* What there is for a dtype: functions that compute a tile of 4 or 8 rows and 1 to 3 vectors; that write a part of a computed tile; that copy a
+   panel of whole vectors. */
+typedef struct {
+    lm_int itemsize;
+    void (*run[2][LM_TILE_VECTORS])(const lm_tile *);
+    void (*put)(const lm_tile *, lm_int skipped, lm_int rows, lm_int columns, const char *from, lm_int by);
+    void (*pack)(char *to, const char *from, lm_int by, lm_int rows, int vectors);
+} lm_tile_kernels;
 
 #define LM_BLOCK_TARGET LM_SMALL_PRODUCT_SPEED __attribute__((target("avx512f,avx2,fma")))
 
@@ -80,24 +90,29 @@ typedef struct {
                 ((V##_loose *)c)[v] += alpha * sum[i][v]; \
     } \
     LM_TILE_OF(V, 4, 1) LM_TILE_OF(V, 4, 2) LM_TILE_OF(V, 4, 3) LM_TILE_OF(V, 8, 1) LM_TILE_OF(V, 8, 2) LM_TILE_OF(V, 8, 3) \
-    static void (*const lm_multiply_tiles_##V[2][LM_TILE_VECTORS])(const lm_tile *) = { \
-        {lm_multiply_tile_##V##_4_1, lm_multiply_tile_##V##_4_2, lm_multiply_tile_##V##_4_3}, \
-        {lm_multiply_tile_##V##_8_1, lm_multiply_tile_##V##_8_2, lm_multiply_tile_##V##_8_3}}; \
     static void lm_put_tile_##V( \
-        const lm_tile *const p, const lm_int skipped, const lm_int rows, const lm_int columns, const V *const from, const int n) \
+        const lm_tile *const p, const lm_int skipped, const lm_int rows, const lm_int columns, const char *const from, \
+        const lm_int by) \
     { \
         for (lm_int i = skipped; i < rows; ++i) \
             for (lm_int j = 0; j < columns; ++j) { \
                 T *const to = (T *)(p->c + i * p->c_row) + j; \
-                const T x = ((const T *)(from + i * n))[j]; \
+                const T x = ((const T *)(from + i * by))[j]; \
                 *to = p->fresh ? x : *to + x; \
             } \
     } \
-    LM_BLOCK_TARGET static void lm_pack_##V(V *to, const char *from, const lm_int by, const lm_int rows, const int n) \
+    LM_BLOCK_TARGET static void lm_pack_##V( \
+        char *const packed, const char *from, const lm_int by, const lm_int rows, const int vectors) \
     { \
-        for (lm_int k = 0; k < rows; ++k, to += n, from += by) \
-            for (int v = 0; v < n; ++v) to[v] = ((const V##_loose *)from)[v]; \
-    }
+        V *to = (V *)packed; \
+        for (lm_int k = 0; k < rows; ++k, to += vectors, from += by) \
+            for (int v = 0; v < vectors; ++v) to[v] = ((const V##_loose *)from)[v]; \
+    } \
+    static const lm_tile_kernels lm_tile_kernels_##V = { \
+        sizeof(T), \
+        {{lm_multiply_tile_##V##_4_1, lm_multiply_tile_##V##_4_2, lm_multiply_tile_##V##_4_3}, \
+         {lm_multiply_tile_##V##_8_1, lm_multiply_tile_##V##_8_2, lm_multiply_tile_##V##_8_3}}, \
+        lm_put_tile_##V, lm_pack_##V};
 
 LM_MULTIPLY_TILE(lm_doubles_512, double)
 LM_MULTIPLY_TILE(lm_floats_512, float)
@@ -110,11 +125,13 @@ static lm_int lm_ceiling(const lm_int n, const lm_int by)
 typedef struct {
     lm_matrix c, a, b;
     const void *alpha;
+    const lm_tile_kernels *kernels;
     lm_int itemsize, wide; /* of a panel: columns */
     int fresh, by_rows;    /* whether parts are rows of c; else they are columns */
+    lm_int grain, grains;  /* as many rows or columns belong together; how often they do */
     int parts;
-    lm_int passed; /* rows of a */
-    char *panels; /* memory for a panel of each part */
+    lm_int rows_at_once; /* of a, which all panels pass by */
+    char *panels;        /* memory for a panel of each part */
     lm_int panel_size;
 } lm_blocks;
 
@@ -124,8 +141,7 @@ static void lm_pack_panel(
 {
     const lm_int size = all->itemsize, row = vectors * LM_VECTOR_BYTES, down = all->b.row_stride, across = all->b.column_stride;
     if (columns * size == row && across == size) {
-        if (size == 8) lm_pack_lm_doubles_512((lm_doubles_512 *)to, from, down, inner, vectors);
-        else lm_pack_lm_floats_512((lm_floats_512 *)to, from, down, inner, vectors);
+        all->kernels->pack(to, from, down, inner, vectors);
         return;
     }
     if (columns * size < row) memset(to, 0, (size_t)(inner * row));
@@ -144,9 +160,7 @@ static void lm_multiply_tile(
     const lm_blocks *const all, const lm_tile *const tile, const lm_int rows, const lm_int skipped, const lm_int columns,
     const int vectors)
 {
-    const int is_double = all->itemsize == 8, which = rows / LM_TILE_ROWS;
-    void (*const run)(const lm_tile *) =
-        is_double ? lm_multiply_tiles_lm_doubles_512[which][vectors - 1] : lm_multiply_tiles_lm_floats_512[which][vectors - 1];
+    void (*const run)(const lm_tile *) = all->kernels->run[rows / LM_TILE_ROWS][vectors - 1];
     if (skipped == 0 && columns * all->itemsize == vectors * LM_VECTOR_BYTES) {
         run(tile);
         return;
@@ -157,8 +171,7 @@ static void lm_multiply_tile(
     part.c_row = vectors * LM_VECTOR_BYTES;
     part.fresh = 1;
     run(&part);
-    if (is_double) lm_put_tile_lm_doubles_512(tile, skipped, rows, columns, (const lm_doubles_512 *)whole, vectors);
-    else lm_put_tile_lm_floats_512(tile, skipped, rows, columns, (const lm_floats_512 *)whole, vectors);
+    all->kernels->put(tile, skipped, rows, columns, whole, part.c_row);
 }
 
 /* Some rows and columns of b. */
@@ -217,12 +230,11 @@ static void lm_multiply_panel(
 static void lm_multiply_blocks_part(void *const data, const int part)
 {
     const lm_blocks *const all = data;
-    const lm_int grain = all->by_rows ? LM_TILE_ROWS : all->wide, length = all->by_rows ? all->c.rows : all->c.columns;
-    const lm_int grains = lm_ceiling(length, grain), begin = grains * part / all->parts * grain;
-    const lm_int after = grains * (part + 1) / all->parts * grain, end = after < length ? after : length;
+    const lm_int length = all->by_rows ? all->c.rows : all->c.columns, begin = all->grains * part / all->parts * all->grain;
+    const lm_int after = all->grains * (part + 1) / all->parts * all->grain, end = after < length ? after : length;
     const lm_int rows = all->by_rows ? end : all->c.rows, j = all->by_rows ? 0 : begin, columns = all->by_rows ? all->c.columns : end;
     for (lm_int i = all->by_rows ? begin : 0, last; i < rows; i = last) {
-        last = rows - i < all->passed ? rows : i + all->passed;
+        last = rows - i < all->rows_at_once ? rows : i + all->rows_at_once;
         lm_panel panel = lm_panel_at(all, 0, j, columns), next;
         for (lm_int number = 1; panel.columns > 0; ++number, panel = next) {
             next = lm_panel_at(all, number, j, columns);
@@ -234,8 +246,9 @@ static void lm_multiply_blocks_part(void *const data, const int part)
 static int lm_multiply_blocks(
     lm_call *const call, const lm_dtype dtype, lm_matrix c, const void *const alpha, lm_matrix a, lm_matrix b, const int fresh)
 {
-    const lm_int itemsize = dtype == LM_FLOAT64 ? 8 : 4, wide = LM_TILE_VECTORS * LM_VECTOR_BYTES / itemsize;
     if (dtype != LM_FLOAT64 && dtype != LM_FLOAT32) return 0;
+    const lm_tile_kernels *const kernels = dtype == LM_FLOAT64 ? &lm_tile_kernels_lm_doubles_512 : &lm_tile_kernels_lm_floats_512;
+    const lm_int itemsize = kernels->itemsize, wide = LM_TILE_VECTORS * LM_VECTOR_BYTES / itemsize;
     /* On other processors a BLAS is as fast, as far as is known. */
     if (!lm_is_amd() || !lm_has_wide_vectors()) return 0;
     if (c.column_stride != itemsize) {
@@ -247,12 +260,15 @@ static int lm_multiply_blocks(
     const double multiplications = (double)c.rows * (double)c.columns * (double)a.columns;
     if (c.column_stride != itemsize || c.columns < wide || multiplications < LM_LEAST_BLOCKS) return 0;
     const lm_int fitting = LM_PASSED_BYTES / (b.rows * itemsize) / LM_TILE_ROWS * LM_TILE_ROWS;
-    const lm_int passed = fitting < LM_LEAST_PASSED ? LM_LEAST_PASSED : fitting;
+    const lm_int rows_at_once = fitting < LM_LEAST_PASSED ? LM_LEAST_PASSED : fitting;
     if (c.rows < LM_ENOUGH_TILED_ROWS) return 0;
-    if (b.column_stride != itemsize && (c.rows < LM_ENOUGH_TRANSPOSED_ROWS || c.rows > 2 * passed)) return 0;
+    if (b.column_stride != itemsize && (c.rows < LM_ENOUGH_TRANSPOSED_ROWS || c.rows > 2 * rows_at_once)) return 0;
     lm_blocks all = {
-        .c = c, .a = a, .b = b, .alpha = alpha, .itemsize = itemsize, .wide = wide, .fresh = fresh, .by_rows = c.rows > c.columns,
-        .parts = multiplications >= LM_SHARED_BLOCKS ? call->threads : 1, .passed = passed};
+        .c = c, .a = a, .b = b, .alpha = alpha, .kernels = kernels, .itemsize = itemsize, .wide = wide, .fresh = fresh,
+        .by_rows = c.rows > c.columns, .rows_at_once = rows_at_once, .parts = 1};
+    all.grain = all.by_rows ? LM_TILE_ROWS : wide;
+    all.grains = lm_ceiling(all.by_rows ? c.rows : c.columns, all.grain);
+    if (multiplications >= LM_SHARED_BLOCKS) all.parts = call->threads < all.grains ? call->threads : (int)all.grains;
     all.panel_size = (b.rows < LM_PANEL_ROWS ? b.rows : LM_PANEL_ROWS) * LM_TILE_VECTORS * LM_VECTOR_BYTES;
     char *const memory = malloc((size_t)(all.parts * all.panel_size + LM_VECTOR_BYTES));
     if (memory == NULL) return 0;
