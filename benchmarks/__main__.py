@@ -1,8 +1,9 @@
 """Compare with peers, side by side: ``python -m benchmarks --python peers=/path/to/python --only 'fused*'``.
 
 Every package runs in a process of its own; they take turns, a short block of calls each, round after round, so that a machine that
-becomes slower becomes slower for all; with one thread, all stay on one processor. A time is the median of all calls; a ratio is the median
-of those of single rounds. Calls of Lamella check their arguments, those of PyTensor trust them, and JAX is given arrays of its own.
+becomes slower becomes slower for all; with one thread, all stay on one processor. A time is the median of all calls; the ratio to another
+package is the median of those of single rounds, and the least of these ratios is shown. Calls of Lamella check their arguments, those of
+PyTensor trust them, and JAX is given arrays of its own.
 """
 
 from __future__ import annotations
@@ -36,11 +37,10 @@ def _seconds(value: float | None) -> str:
 def _ratio(found: dict[str, Measured], threads: int) -> str:
     """Compare what was measured in the same round: a machine that becomes slower between rounds changes both."""
     ours = found["lamella"].turns.get(threads) if "lamella" in found else None
-    others = [m for peer, m in found.items() if peer != "lamella" and threads in m.call]
+    others = [m.turns[threads] for peer, m in found.items() if peer != "lamella" and threads in m.turns]
     if not ours or not others:
         return "-"
-    best = min(others, key=lambda measured: measured.call[threads])
-    return f"{statistics.median([b / a for a, b in zip(ours, best.turns[threads], strict=False)]):.2f}"
+    return f"{min([statistics.median([b / a for a, b in zip(ours, theirs, strict=False)]) for theirs in others]):.2f}"
 
 
 def _row(workload: Workload, found: dict[str, Measured], threads: Sequence[int]) -> list[str]:
@@ -76,7 +76,7 @@ def main() -> None:
         help="interpreter of a peer; 'peers=PATH' for all others",
     )
     parser.add_argument("--only", default="*", help="patterns of workload names, separated by commas")
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
     options = parser.parse_args()
     threads = [int(count) for count in options.threads.split(",")]

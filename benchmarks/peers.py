@@ -15,9 +15,10 @@ import numpy as np
 
 from benchmarks.workloads.workload import Array, Workload
 
-__all__ = ["PEERS", "Lamella", "Peer", "Unsupported"]
+__all__ = ["PEERS", "Bind", "Call", "Lamella", "Peer", "Unsupported"]
 
 Call = Callable[[], Any]
+Bind = Callable[[Sequence[Array]], Call]
 
 
 class Unsupported(Exception):
@@ -37,8 +38,8 @@ class Peer(Protocol):
     def start(self) -> None:
         """Compile something tiny: what a package does once in a process is no part of compiling a workload."""
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
-        """Return what computes the workload once."""
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
+        """Return what is given arrays like these, and returns what computes the workload of them once."""
 
 
 def _outputs(result: Any) -> list[Any]:
@@ -88,13 +89,13 @@ class Numpy:
     def start(self) -> None:
         """Do nothing."""
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
         """Return the workload as it is run by hand."""
         by_hand = workload.by_hand
         if by_hand is not None:
-            return lambda: by_hand(*arrays)
+            return lambda given: lambda: by_hand(*given)
         names = _NumpyNames()
-        return lambda: workload.body(names, *arrays)
+        return lambda given: lambda: workload.body(names, *given)
 
 
 class Lamella:
@@ -128,12 +129,12 @@ class Lamella:
             outputs += lm.grad(outputs[0], [inputs[i] for i in workload.wrt])
         return inputs, outputs
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
         """Return the compiled workload."""
         lm = importlib.import_module("lamella")
         inputs, outputs = self.graph(workload, arrays)
         f = lm.function(inputs, outputs)
-        return lambda: f(*arrays)
+        return lambda given: lambda: f(*given)
 
 
 class Pytensor:
@@ -162,7 +163,7 @@ class Pytensor:
             mode = pytensor.compile.mode.Mode(linker="cvm", optimizer=mode.optimizer)
         return pytensor.function(inputs, outputs, mode=mode, trust_input=True, on_unused_input="ignore")
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
         """Return the compiled workload."""
         pytensor: Any = importlib.import_module("pytensor")
         names: Any = importlib.import_module("pytensor.tensor")
@@ -183,7 +184,7 @@ class Pytensor:
         if workload.wrt:
             outputs += pytensor.grad(outputs[0], [inputs[i] for i in workload.wrt])
         f = self._function(inputs, outputs)
-        return lambda: f(*arrays)
+        return lambda given: lambda: f(*given)
 
 
 class Jax:
@@ -209,7 +210,7 @@ class Jax:
         jax: Any = importlib.import_module("jax")
         jax.jit(lambda x: x * 7.0)(jax.numpy.zeros(3)).block_until_ready()
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
         """Return the compiled workload."""
         jax: Any = importlib.import_module("jax")
         special: Any = importlib.import_module("jax.scipy.special")
@@ -227,8 +228,12 @@ class Jax:
             return workload.body(Names(), *inputs)
 
         f = jax.jit(jax.value_and_grad(body, argnums=workload.wrt) if workload.wrt else body)
-        device = [jax.numpy.asarray(a) for a in arrays]
-        return lambda: jax.tree_util.tree_leaves(jax.block_until_ready(f(*device)))
+
+        def bind(given: Sequence[Array]) -> Call:
+            device = [jax.numpy.asarray(a) for a in given]
+            return lambda: jax.tree_util.tree_leaves(jax.block_until_ready(f(*device)))
+
+        return bind
 
 
 class _Text:
@@ -296,15 +301,20 @@ class Numexpr:
     def start(self) -> None:
         """Do nothing."""
 
-    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Call:
+    def compile(self, workload: Workload, arrays: Sequence[Array]) -> Bind:
         """Return what evaluates the workload as one expression."""
         numexpr: Any = importlib.import_module("numexpr")
-        values = {f"x{i}": array for i, array in enumerate(arrays)}
-        expression = None if workload.wrt else workload.body(_NumexprNames(), *map(_Text, values))
+        names = [f"x{i}" for i in range(len(arrays))]
+        expression = None if workload.wrt else workload.body(_NumexprNames(), *map(_Text, names))
         if not isinstance(expression, _Text) or len(expression.text) > 2000:
             raise Unsupported("numexpr evaluates single expressions, without gradients")
         text = expression.text
-        return lambda: numexpr.evaluate(text, local_dict=values)
+
+        def bind(given: Sequence[Array]) -> Call:
+            values = dict(zip(names, given, strict=True))
+            return lambda: numexpr.evaluate(text, local_dict=values)
+
+        return bind
 
 
 PEERS: Mapping[str, Peer] = {

@@ -6,6 +6,7 @@ import json
 import os
 import statistics
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
@@ -19,7 +20,12 @@ from benchmarks.workloads import Workload
 __all__ = ["Measured", "measure"]
 
 ROOT = Path(__file__).parent.parent
-_WARM_STARTS = 3  # of models
+_STARTS = 3  # of models, with a cold cache and with a warm one
+_LONG_COMPILATION = 5.0  # seconds after which one start with a cold cache is enough
+_TURN = 0.02  # seconds: shorter than a machine's slow phases, so that they come to all packages
+_ENOUGH = 30.0  # seconds after which there are no more turns, if all packages had some
+_FEWEST_TURNS = 10
+_TURNS_IN_PLACE = 10  # then inputs are moved: how fast they are read depends on where in memory they are
 _THREAD_COUNTS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -41,7 +47,7 @@ class Measured:
     turns
         The median time of a call in each turn, by the number of threads.
     cold, warm
-        The time to the first result, with nothing in the cache, and in a new process with what that left there: the median of some.
+        The time to the first result, with nothing in the cache, and in a new process with what that left there: medians of some starts.
     start
         The time from an import to the first result in such a process, of which `warm` is a part.
     cores
@@ -117,31 +123,45 @@ def _difference(results: Path, expected: Path, rtol: float) -> str:
     return ""
 
 
+def _cache(folder: Path, start: int) -> Path:
+    """Return where caches are that are cold at one of several starts; those of the first are the warm ones later."""
+    return folder / f"caches_{start}"
+
+
 def _compile(
     workload: Workload, pythons: Mapping[str, str], folder: Path, found: dict[str, Measured]
 ) -> dict[str, str]:
     """Compile with a cold and with a warm cache, compare results, and return the packages that can."""
     results = {peer: folder / f"{peer}.npz" for peer in pythons}
+    cold: dict[str, list[float]] = {peer: [] for peer in pythons}
     warm: dict[str, list[float]] = {peer: [] for peer in pythons}
-    starts: dict[str, list[float]] = {peer: [] for peer in pythons}
-    for start in range(1 + (_WARM_STARTS if workload.wrt else 1)):
-        for peer, python in pythons.items():
-            if found[peer].note:
-                continue
-            worker = _Worker(peer, python, folder, 1)
-            begun = worker.ask("start")
-            answer = begun if "failed" in begun else worker.ask("compile", workload.name, str(results[peer]))
-            worker.close()
-            if "seconds" not in answer:
-                found[peer].note = answer.get("failed") or answer["unsupported"]
-            elif start == 0:
-                found[peer].cold = answer["seconds"]
-            else:
-                warm[peer].append(answer["seconds"])
-                starts[peer].append(begun["import"] + begun["start"] + answer["seconds"])
+    begins: dict[str, list[float]] = {peer: [] for peer in pythons}
+
+    def start(peer: str, cache: Path, times: list[float]) -> None:
+        worker = _Worker(peer, pythons[peer], cache, 1)
+        begun = worker.ask("start")
+        answer = begun if "failed" in begun else worker.ask("compile", workload.name, str(results[peer]))
+        worker.close()
+        if "seconds" in answer:
+            times.append(answer["seconds"])
+            begins[peer].append(begun["import"] + begun["start"])
+        else:
+            found[peer].note = answer.get("failed") or answer["unsupported"]
+
+    several = _STARTS if workload.wrt else 1
+    for turn in range(several):
+        for peer in pythons:
+            if not found[peer].note and max(cold[peer], default=0.0) < _LONG_COMPILATION:
+                start(peer, _cache(folder, turn), cold[peer])
+    for _ in range(several):
+        for peer in pythons:
+            if not found[peer].note:
+                start(peer, _cache(folder, 0), warm[peer])
     for peer in pythons:
-        if warm[peer]:
-            found[peer].warm, found[peer].start = statistics.median(warm[peer]), statistics.median(starts[peer])
+        if not found[peer].note:
+            found[peer].cold, found[peer].warm = statistics.median(cold[peer]), statistics.median(warm[peer])
+            warm_begins = begins[peer][-several:]
+            found[peer].start = statistics.median([sum(pair) for pair in zip(warm_begins, warm[peer], strict=True)])
         if not found[peer].note and peer != "numpy" and "numpy" in pythons:
             found[peer].note = _difference(results[peer], results["numpy"], workload.rtol)
     return {peer: python for peer, python in pythons.items() if not found[peer].note}
@@ -163,12 +183,12 @@ def measure(
     threads
         The numbers of threads to measure with.
     rounds
-        How often the packages take turns.
+        How often the packages take turns; where calls are long, less often.
     """
     found = {peer: Measured() for peer in pythons}
     able = _compile(workload, pythons, folder, found)
     for count in threads:
-        workers = [_Worker(peer, python, folder, count) for peer, python in able.items()]
+        workers = [_Worker(peer, python, _cache(folder, 0), count) for peer, python in able.items()]
         times: dict[str, list[float]] = {peer: [] for peer in able}
         turns: dict[str, list[float]] = {peer: [] for peer in able}
         cores: dict[str, list[float]] = {peer: [] for peer in able}
@@ -177,9 +197,14 @@ def measure(
             worker.ask("compile", workload.name, str(folder / "again.npz"))
             if count == 1:
                 worker.stay_on_one_processor()
-        for _ in range(rounds):
+        begin = time.perf_counter()
+        for turn in range(rounds):
+            if turn >= _FEWEST_TURNS and time.perf_counter() > begin + _ENOUGH:
+                break
             for worker in workers:
-                answer = worker.ask("measure", 0.1)
+                if turn % _TURNS_IN_PLACE == 0:
+                    worker.ask("move")
+                answer = worker.ask("measure", _TURN)
                 if "times" in answer:
                     times[worker.peer] += answer["times"]
                     turns[worker.peer].append(statistics.median(answer["times"]))

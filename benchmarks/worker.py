@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.peers import PEERS, Unsupported
+from benchmarks.peers import PEERS, Bind, Call, Unsupported
 from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads.workload import Array
 
 __all__ = ["main"]
 
@@ -43,10 +44,12 @@ def _block(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
 
 
 def main(peer_name: str) -> None:
-    """Serve requests: ``["start"]``, ``["compile", workload, file for results]`` and ``["measure", seconds]``."""
+    """Serve requests: ``["start"]``, ``["compile", workload, file for results]``, ``["move"]`` and ``["measure", seconds]``."""
     peer = PEERS[peer_name]
     workloads = {w.name: w for w in WORKLOADS}
-    call: Callable[[], Any] = list
+    bind: Bind
+    call: Call
+    arrays: list[Array] = []
     answers = sys.stdout
     sys.stdout = sys.stderr  # what a package prints is no answer
     for line in sys.stdin:
@@ -63,11 +66,16 @@ def main(peer_name: str) -> None:
                 workload = workloads[request[1]]
                 arrays = list(workload.inputs(np.random.default_rng(0)))
                 begin = time.perf_counter()
-                call = peer.compile(workload, arrays)
+                bind = peer.compile(workload, arrays)
+                call = bind(arrays)
                 result = call()
                 answer = {"seconds": time.perf_counter() - begin}
                 several = result if isinstance(result, list | tuple) else [result]
                 np.savez(request[2], *[np.asarray(r) for r in several])
+            elif request[0] == "move":
+                arrays = [array.copy() for array in arrays]
+                call = bind(arrays)
+                answer = {}
             else:
                 answer = _block(call, request[1])
         except Unsupported as error:
