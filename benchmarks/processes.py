@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import time
@@ -197,10 +198,11 @@ def measure(
             worker.ask("compile", workload.name, str(folder / "again.npz"))
             if count == 1:
                 worker.stay_on_one_processor()
-        begin = time.perf_counter()
+        begin, order = time.perf_counter(), random.Random(0)
         for turn in range(rounds):
             if turn >= _FEWEST_TURNS and time.perf_counter() > begin + _ENOUGH:
                 break
+            order.shuffle(workers)  # what runs before may have left something to do
             for worker in workers:
                 if turn % _TURNS_IN_PLACE == 0:
                     worker.ask("move")

@@ -12,11 +12,12 @@
 Each is a statement for 16 elements, which becomes vector code; or, where an element is computed in no time, for 4, all in registers: what is
 written and read again, even in the nearest cache, would wait there for what is added to tables in one that is not as near. While elements
 are added, those that follow are computed. Negative indices are no places: the host makes places of them, of some hundred elements at a time.
+Indices that were seen to be places when the loop was written are not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, final
 
 import attrs
@@ -75,6 +76,13 @@ class _Names:
     gathers: tuple[tuple[str, Gather], ...]
     read: tuple[tuple[str, Operand], ...]
     places: tuple[int, ...]
+    in_bounds: frozenset[int]
+
+    @property
+    def looked_at(self) -> list[int]:
+        """For each index vector that may be out of bounds, the first of its sets of places."""
+        firsts = {index: self.places.index(index) for index in self.places if index not in self.in_bounds}
+        return list(firsts.values())
 
     @property
     def first_scatter(self) -> int:
@@ -102,6 +110,7 @@ def add_indexed_pass(
     reductions: Sequence[tuple[int, Reduction]],
     scatters: Sequence[Scatter],
     places: Sequence[int],
+    in_bounds: Collection[int] = (),
 ) -> str:
     """Add a loop over elements at an index, an ``lm_indexed_pass``, to a unit, and return its name.
 
@@ -126,6 +135,8 @@ def add_indexed_pass(
         What is added to tables.
     places
         The sets of places: for each the number of the index vector that it is made of. Tables of one length can share one.
+    in_bounds
+        The index vectors that have been seen to be places of all tables that they are for: none below 0, none behind the last.
 
     Raises
     ------
@@ -148,6 +159,7 @@ def add_indexed_pass(
         tuple([(name, x) for name, x in pairs if isinstance(x, Gather)]),
         tuple([(name, x) for name, x in pairs if isinstance(x, Operand)]),
         tuple(places),
+        frozenset(in_bounds),
     )
     _, computing = element_costs(body, [])
     loop = _Loop(unit, names, dtypes, element, [name for name, _ in read], is_cheap=computing <= _CHEAP)
@@ -269,6 +281,8 @@ class _Loop:
         for k, index in enumerate(names.places):
             lines.append(f"const int64_t *const p{k} = (const int64_t *)data[{names.first_places + k}];")
             first = names.places.index(index)
+            if index in names.in_bounds:
+                continue
             if first == k:
                 lines.append(f"uint64_t length{k} = (uint64_t)lengths[{k}];")
             else:  # Where they do not share the index vector, the host has made places of it that are in bounds.
@@ -374,7 +388,7 @@ class _Loop:
 
     def _looks_for_places(self, each: str) -> list[str]:
         """Return the statements that end the loop before an element, or a block, with an index that is below 0 or out of bounds."""
-        sets = [k for k, index in enumerate(self.names.places) if self.names.places.index(index) == k]
+        sets = self.names.looked_at
         if not sets:
             return []
         if not each:

@@ -35,7 +35,7 @@ LM_ALONE void columns0(
         }
 }
 
-static void row0(const lm_int n, char *const *const rows)
+LM_SHORT_VECTORS void row0(const lm_int n, char *const *const rows)
 {
     const double *const x = (const double *)rows[1];
     double extreme = x[0];

@@ -136,6 +136,32 @@ def test_tables_of_two_lengths_at_one_index(is_costly: bool) -> None:
                     run([x, y, np.append(places, wrong)])
 
 
+@pytest.mark.parametrize("is_costly", [False, True])
+@pytest.mark.parametrize(
+    "places", [np.arange(600) % 5, np.sort(np.arange(77) % 5), np.array([4, 4]), -1 - np.arange(7) % 5]
+)
+def test_a_constant_index_is_compared_with_lengths_once(places: Array, is_costly: bool) -> None:
+    first, second, to = lt.vector("first"), lt.vector("second"), lt.vector("to")
+    a, b = ScalarType("float64")("a"), ScalarType("float64")("b")
+    op = IndexedElemwise(
+        Composite([a, b], [ls.mul(a, ls.exp(b) if is_costly else b)]), (0, 0), (0, 0), (None, None), (None, 0)
+    )
+    inputs = [first, second, to]
+    node = op.make_node(first, second, lt.constant(places), to)
+    module = lower_to_c(schedule(FunctionGraph(inputs, node.outputs)))
+    assert ("has_ended = 1" in module.source) == (min(places) < 0)
+    run = module.executable()
+    for lengths in [(5, 5, 5), (9, 5, 7)]:
+        values = [np.linspace(0.0, 1.0, length) for length in lengths]
+        for got, wanted in zip(run(values), interpret(inputs, node.outputs, values), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    for short in range(3):
+        values = [np.linspace(0.0, 1.0, 4 if k == short else 5) for k in range(3)]
+        with pytest.raises(IndexError, match="is out of bounds for axis 0 with size 4"):
+            run(values)
+        assert values[2].sum() == values[2].size / 2
+
+
 def test_no_elements() -> None:
     total = Sum((0,)).normal_form("float64", 1)
     op = IndexedElemwise(ls.square, (0,), (0, 0, 0), (total, None, None), (None, 0, None))

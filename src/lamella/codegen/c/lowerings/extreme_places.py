@@ -99,7 +99,7 @@ def _row(c: CDType, extremum: Maximum | Minimum) -> str:
             *(int64_t *)rows[0] = at;
             return;
         }}"""
-    return f"""static void {KERNEL_NAME}(const lm_int n, char *const *const rows)
+    return f"""LM_SHORT_VECTORS void {KERNEL_NAME}(const lm_int n, char *const *const rows)
 {{
     const {c.storage} *const x = (const {c.storage} *)rows[1];
     {c.computed} extreme = {c.loaded("x[0]")};

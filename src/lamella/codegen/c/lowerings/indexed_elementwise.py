@@ -4,12 +4,15 @@ total, slope = sum(square(x[i])), zeros[i].inc(2 * x[i])
 ->  if (x.shape[0] ...) ...;  (slope is allocated, or is zeros itself)
     const int status = call->serve->pass_at(call, &indexed0, i.shape[0], {&total, slope.data, x.data, i.data}, {strides}, {lengths}, 0);
 
-Where something is added to an array that others may see, all indices are seen to be in bounds before the first of them is used.
+Where something is added to an array that others may see, all indices are seen to be in bounds before the first of them is used. Of a constant
+index, the greatest is compared with the lengths, and that is all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from lamella.codegen.c.elementwise_kernel import Operand
 from lamella.codegen.c.indexed_kernel import Gather, Scatter, add_indexed_pass
@@ -56,6 +59,7 @@ def indexed_elementwise(op: IndexedElemwise, step: Step) -> None:
         [(op.results[i], reduction) for i, reduction in reduced],
         scatters,
         places.indices,
+        [k for k, index in enumerate(indices) if _is_in_bounds(index, places.tables_of(k), step)],
     )
     if _may_overwrite_what_is_read(op, step):
         step.refer()
@@ -103,10 +107,24 @@ class _Places:
         """The number of the index vector of each set."""
         return [index for index, _ in self._numbers]
 
+    def tables_of(self, index: int) -> Sequence[str]:
+        """Return the lengths of what an index vector selects from."""
+        return [length for k, length in self._numbers if k == index]
+
     @property
     def lengths(self) -> Sequence[str]:
         """Expressions for the lengths."""
         return [length for _, length in self._numbers]
+
+
+def _is_in_bounds(index: Array, lengths: Sequence[str], step: Step) -> bool:
+    """Whether an index vector is known to have places only, of tables that are required to be long enough for them."""
+    if index.constant is None or np.min(index.constant, initial=0) < 0:
+        return False
+    highest = int(np.max(index.constant, initial=-1))
+    for length in lengths:
+        step.require(f"{length} > {highest}")
+    return True
 
 
 def _may_overwrite_what_is_read(op: IndexedElemwise, step: Step) -> bool:
