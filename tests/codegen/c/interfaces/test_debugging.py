@@ -47,7 +47,7 @@ def test_the_documented_session_stops_in_c_code(tmp_path: Path) -> None:
     sources = [path for path in tmp_path.glob("lamella/c/*.c") if "c_code:" in path.read_text()]
     assert len(sources) == 1
     if gdb:
-        assert "hit Breakpoint 1" in done.stdout
+        assert "Breakpoint 1, user_0 (" in done.stdout
         assert "const npy_intp n = PyArray_DIM(V0, 0);" in done.stdout
         assert sources[0].name in done.stdout
         assert "$1 = 3" in done.stdout

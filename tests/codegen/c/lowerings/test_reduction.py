@@ -144,11 +144,28 @@ def test_softmax_and_its_kin(name: str, dtype: str) -> None:
     plain = (spread_values(dtype, 5 * 70) * 3).reshape(5, 70)
     holed = plain.copy()
     holed[0, 3], holed[1, 2], holed[2], holed[3, 7], holed[4] = np.inf, -np.inf, -np.inf, np.nan, 2
-    for values in (plain, holed, plain[:, :1], plain[:0], plain[:, :0], holed.T, plain[:, ::-3], plain[::2, ::2]):
+    cases = [plain, holed, plain[:, :1], plain[:0], plain[:, :0], holed.T, plain[:, ::-3], plain[::2, ::2]]
+    # Short rows, one after the other.
+    cases += [np.ascontiguousarray(plain.T), np.ascontiguousarray(holed.T), np.ascontiguousarray(plain.T)[:, 1:4]]
+    for values in cases:
         expected = interpret([x], outputs, [values])
         for got, wanted in zip(run([values]), expected, strict=True):
             assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
             assert units_apart(got, wanted, np.ones(got.shape, dtype)) <= 8
+
+
+@pytest.mark.parametrize("shape", [(200, 3), (3, 200), (5, 3), (40, 90)])
+def test_logsumexp_keeps_the_digits_of_what_little_is_added_to_the_greatest(shape: tuple[int, int]) -> None:
+    x = lt.matrix("x")
+    given = np.full(shape, -60.0)
+    given[:, -1] = 0
+    given[-1] = 0
+    (rows, columns) = compiled([x], [lt.logsumexp(x, axis=1), lt.logsumexp(x, axis=0)])([given])
+    count, length = shape
+    np.testing.assert_allclose(rows[:-1], (length - 1) * np.exp(-60.0), rtol=1e-14)
+    np.testing.assert_allclose(rows[-1], np.log(length), rtol=1e-14)
+    np.testing.assert_allclose(columns[:-1], (count - 1) * np.exp(-60.0), rtol=1e-14)
+    np.testing.assert_allclose(columns[-1], np.log(count), rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -168,6 +185,7 @@ def test_places_of_extremes(dtype: str) -> None:
         part_holed = tied.copy()
         part_holed.imag[::3, 70], part_holed.real[1::3, 80], part_holed.imag[1::3, 85] = np.nan, np.nan, np.nan
         values += [tied, part_holed]
+    values += [np.ascontiguousarray(v.T) for v in values]
     assert_same_as_perform([x], outputs, *[[v] for v in values])
     assert_same_error([x], [outputs[0]], [np.zeros((0, 3), dtype)])
     assert_same_as_perform([x], [outputs[1]], [np.zeros((0, 3), dtype)])

@@ -6,17 +6,20 @@ greatest element;  exponentials of the distances from it, and their sum;  quotie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Final, final
 
 import attrs
 
 from lamella.codegen.c.dtypes import C_DTYPES, CDType
 from lamella.codegen.c.lowering import c_lowering
-from lamella.codegen.c.reduction_kernel import Producer, Reduction, add_total
+from lamella.codegen.c.reduction_kernel import Producer, Reduction, add_combination, add_total
 from lamella.codegen.c.row_kernel import RowOperand, add_pass, joined_axes, run_rows
 from lamella.codegen.c.step import Array, Step
 from lamella.codegen.c.unit import KERNEL_NAME, Unit
 from lamella.ir import Add, LogSoftmax, LogSumExp, Maximum, Softmax
+
+_COLUMNS: Final = 64
+"""Columns that are gone through side by side."""
 
 
 @final
@@ -132,7 +135,59 @@ def logsumexp(op: LogSumExp, step: Step) -> None:
     others = [axis for axis in range(x.ndim) if axis not in op.axes]
     z = step.allocate([x.length(axis) for axis in others])
     operands = [RowOperand(z, None, list(range(z.ndim))), RowOperand(x, x_stride, others)]
-    run_rows(step, step.unit.kernel(row, "row"), length, operands)
+    run_rows(
+        step, step.unit.kernel(row, "row"), length, operands, step.unit.kernel(_columns(step.unit, parts), "columns")
+    )
+
+
+def _columns(unit: Unit, parts: _Parts) -> str:
+    """Return the function of many rows whose elements of one place lie side by side: logarithms, too, become vector code.
+
+    Loops have one length, so that there is one version of each to compile: of what is less wide, a copy is read.
+    """
+    c, t, f = parts.c, parts.type, parts.f
+    greater = add_combination(unit, Reduction(Maximum(), c.name, c.name, None), c.name)
+    rows = f"""for (lm_int i = 0; i < n; ++i) {{
+            const {c.storage} *row = (const {c.storage} *)(x + i * by) + s;
+            if (wide < {_COLUMNS}) row = memcpy(copy, row, (size_t)wide * sizeof(copy[0]));"""
+    each = f"for (int j = 0; j < {_COLUMNS}; ++j)"
+    return f"""LM_ALONE void {KERNEL_NAME}(
+    const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const z, const lm_int apart)
+{{
+    {c.storage} copy[{_COLUMNS}] = {{0}};
+    {t} shift[{_COLUMNS}], attained[{_COLUMNS}];
+    double rest[{_COLUMNS}], number[{_COLUMNS}];
+    for (lm_int s = 0; s < m; s += {_COLUMNS}) {{
+        const lm_int wide = m - s < {_COLUMNS} ? m - s : {_COLUMNS};
+        {each} {{
+            attained[j] = -INFINITY;
+            rest[j] = number[j] = 0;
+        }}
+        {rows}
+#pragma omp simd
+            {each} attained[j] = {greater}(attained[j], {c.loaded("row[j]")});
+        }}
+        {each} {{
+            const int is_finite = isfinite(attained[j]);
+            shift[j] = is_finite ? attained[j] : 0;
+            attained[j] = is_finite ? attained[j] : NAN;
+        }}
+        {rows}
+#pragma omp simd
+            {each} {{
+                const {t} element = {c.loaded("row[j]")}, exponential = exp{f}(element - shift[j]);
+                rest[j] += element == attained[j] ? 0 : exponential;
+                number[j] += element == attained[j];
+            }}
+        }}
+#pragma omp simd
+        {each} {{
+            const double known = number[j] > 0 ? number[j] : rest[j], more = number[j] > 0 ? rest[j] / number[j] : 0;
+            rest[j] = shift[j] + (log(known) + log1p(more));
+        }}
+        for (lm_int j = 0; j < wide; ++j) *({c.storage} *)(z + (s + j) * apart) = {parts.rounded("rest[j]")};
+    }}
+}}"""
 
 
 def _logarithm(unit: Unit, parts: _Parts) -> str:

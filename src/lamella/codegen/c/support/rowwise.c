@@ -8,6 +8,10 @@
 #define LM_COLUMNS 512
 #define LM_FEWEST_COLUMNS 16
 
+/* Rows that lie one after the other and are turned, so that they can be worked on so, at a time; and how long they are at most. */
+#define LM_TURNED_ROWS 64
+#define LM_LONGEST_TURNED 32
+
 /* Rows that are gathered at a time, where their elements lie side by side; and bytes that they take, about. */
 #define LM_GATHERED_ROWS 64
 #define LM_GATHERED_BYTES (1 << 20)
@@ -20,7 +24,7 @@ typedef struct {
     const lm_int *length, *step; /* of the nest of loops over rows */
     char *const *data;
     lm_int total, part, gathered; /* rows; rows of a part, and rows that are gathered at a time */
-    int by_columns;      /* whether many rows are worked on at a time, as they lie */
+    int by_columns;      /* whether many rows are worked on at a time, as they lie or turned */
     int lacks_memory;
 } lm_row_work;
 
@@ -43,6 +47,25 @@ static void lm_copy_rows(
     else
         for (lm_int j = 0; j < n; ++j)
             copy(m, (char *const[]){to + j * to_along, from + j * from_along}, (const lm_int[]){to_across, from_across});
+}
+
+/* Work on `m` rows at a time, as they lie; or on some at a time, of which a copy lies so. */
+static void lm_run_columns(const lm_row_work *const work, const lm_int m, char *const z, char *const x)
+{
+    const lm_row_kernel *const how = work->how;
+    const int inner = work->depth - 1;
+    const lm_int *const across = work->step + inner * how->n_operands;
+    if (work->along[1] != how->sizes[1]) {
+        how->columns(work->n, m, x, work->along[1], z, across[0]);
+        return;
+    }
+    char turned[LM_LONGEST_TURNED * LM_TURNED_ROWS * 8] __attribute__((aligned(64)));
+    const lm_int size = how->sizes[1], by = LM_TURNED_ROWS * size;
+    for (lm_int i = 0; i < m; i += LM_TURNED_ROWS) {
+        const lm_int some = m - i < LM_TURNED_ROWS ? m - i : LM_TURNED_ROWS;
+        lm_copy_rows(size, work->n, some, turned, size, by, x + i * across[1], across[1], size);
+        how->columns(work->n, some, turned, by, z + i * across[0], across[0]);
+    }
 }
 
 static void lm_run_rows(void *const data, const int part)
@@ -72,7 +95,7 @@ static void lm_run_rows(void *const data, const int part)
         lm_int m = work->length[inner] - index;
         if (m > end - row) m = end - row;
         if (work->by_columns) {
-            how->columns(work->n, m, at[1], work->along[1], at[0], work->step[inner * n_operands]);
+            lm_run_columns(work, m, at[0], at[1]);
             row += m;
             continue;
         }
@@ -113,8 +136,9 @@ static int lm_rows(
     lm_row_work work = {.how = how, .n = n, .along = along, .length = length, .step = step, .data = data, .total = total};
     work.depth = lm_join_nest(how->n_operands, ndim, shape, strides, length, step);
     const int inner = work.depth - 1;
-    work.by_columns = how->columns != NULL && lm_is_gathered(&work, 1) && length[inner] >= LM_FEWEST_COLUMNS &&
-        step[inner * how->n_operands + 1] == how->sizes[1];
+    const int is_as_wanted = lm_is_gathered(&work, 1) && step[inner * how->n_operands + 1] == how->sizes[1];
+    const int can_be_turned = n > 1 && n <= LM_LONGEST_TURNED && along[1] == how->sizes[1];
+    work.by_columns = how->columns != NULL && length[inner] >= LM_FEWEST_COLUMNS && (is_as_wanted || can_be_turned);
     lm_int size = 1;
     for (int k = 0; k < how->n_operands; ++k) size += lm_is_gathered(&work, k) ? how->sizes[k] * n : 0;
     work.gathered = size == 1 ? LM_GATHERED_ROWS : LM_GATHERED_BYTES / size;
