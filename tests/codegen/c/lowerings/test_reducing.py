@@ -181,7 +181,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_reduction() -> None:
 def test_work_on_rows_of_all_layouts() -> None:
     m = lt.matrix("m")
     run = compiled([m], [f(m, axis=axis) for axis in (0, 1) for f in (lt.argmax, lt.argmin, lt.logsumexp, lt.softmax)])
-    for shape in ((1, 1), (3, 700), (700, 3), (70, 300), (130, 4100)):
+    for shape in ((1, 1), (3, 700), (700, 3), (17, 4), (9, 71), (10_247, 5), (70, 300), (130, 4100)):
         values = whole_numbers(shape)
         values[shape[0] // 2, shape[1] // 3] = 10
         expected: list[Any] = []

@@ -21,6 +21,9 @@ from lamella.ir import Add, LogSoftmax, LogSumExp, Maximum, Softmax
 _COLUMNS: Final = 64
 """Columns that are gone through side by side."""
 
+_LANES: Final = 8
+"""Columns of which something is computed at once."""
+
 
 @final
 @attrs.frozen
@@ -143,49 +146,53 @@ def logsumexp(op: LogSumExp, step: Step) -> None:
 def _columns(unit: Unit, parts: _Parts) -> str:
     """Return the function of many rows whose elements of one place lie side by side: logarithms, too, become vector code.
 
-    Loops have one length, so that there is one version of each to compile: of what is less wide, a copy is read.
+    So many are taken at once that there is one version to compile: the last of them may have been taken before; of fewer, a copy is read.
     """
     c, t, f = parts.c, parts.type, parts.f
     greater = add_combination(unit, Reduction(Maximum(), c.name, c.name, None), c.name)
+    each = f"""for (lm_int b = 0; b < wide; b += {_LANES})
+#pragma omp simd
+                for (lm_int j = b; j < b + {_LANES}; ++j)"""
     rows = f"""for (lm_int i = 0; i < n; ++i) {{
             const {c.storage} *row = (const {c.storage} *)(x + i * by) + s;
-            if (wide < {_COLUMNS}) row = memcpy(copy, row, (size_t)wide * sizeof(copy[0]));"""
-    each = f"for (int j = 0; j < {_COLUMNS}; ++j)"
+            if (m < {_LANES}) row = memcpy(copy, row, (size_t)m * sizeof(copy[0]));"""
     return f"""LM_ALONE void {KERNEL_NAME}(
     const lm_int n, const lm_int m, const char *const x, const lm_int by, char *const z, const lm_int apart)
 {{
-    {c.storage} copy[{_COLUMNS}] = {{0}};
+    {c.storage} copy[{_LANES}] = {{0}};
     {t} shift[{_COLUMNS}], attained[{_COLUMNS}];
     double rest[{_COLUMNS}], number[{_COLUMNS}];
-    for (lm_int s = 0; s < m; s += {_COLUMNS}) {{
-        const lm_int wide = m - s < {_COLUMNS} ? m - s : {_COLUMNS};
-        {each} {{
-            attained[j] = -INFINITY;
-            rest[j] = number[j] = 0;
+    for (lm_int s = 0, wide; s < m; s += wide) {{
+        wide = m - s < {_COLUMNS} ? (m - s) / {_LANES} * {_LANES} : {_COLUMNS};
+        if (wide == 0) {{
+            wide = {_LANES};
+            s = m < wide ? 0 : m - wide;
         }}
+        {each} {{
+                    attained[j] = -INFINITY;
+                    rest[j] = number[j] = 0;
+                }}
         {rows}
-#pragma omp simd
             {each} attained[j] = {greater}(attained[j], {c.loaded("row[j]")});
         }}
         {each} {{
-            const int is_finite = isfinite(attained[j]);
-            shift[j] = is_finite ? attained[j] : 0;
-            attained[j] = is_finite ? attained[j] : NAN;
-        }}
+                    const int is_finite = isfinite(attained[j]);
+                    shift[j] = is_finite ? attained[j] : 0;
+                    attained[j] = is_finite ? attained[j] : NAN;
+                }}
         {rows}
-#pragma omp simd
             {each} {{
-                const {t} element = {c.loaded("row[j]")}, exponential = exp{f}(element - shift[j]);
-                rest[j] += element == attained[j] ? 0 : exponential;
-                number[j] += element == attained[j];
-            }}
+                    const {t} element = {c.loaded("row[j]")}, exponential = exp{f}(element - shift[j]);
+                    rest[j] += element == attained[j] ? 0 : exponential;
+                    number[j] += element == attained[j];
+                }}
         }}
-#pragma omp simd
         {each} {{
-            const double known = number[j] > 0 ? number[j] : rest[j], more = number[j] > 0 ? rest[j] / number[j] : 0;
-            rest[j] = shift[j] + (log(known) + log1p(more));
-        }}
-        for (lm_int j = 0; j < wide; ++j) *({c.storage} *)(z + (s + j) * apart) = {parts.rounded("rest[j]")};
+                    const int is_any = number[j] > 0;
+                    const double known = is_any ? number[j] : rest[j], more = is_any ? rest[j] / number[j] : 0;
+                    rest[j] = shift[j] + (log(known) + log1p(more));
+                }}
+        for (int j = 0; j < wide && j < m; ++j) *({c.storage} *)(z + (s + j) * apart) = {parts.rounded("rest[j]")};
     }}
 }}"""
 
